@@ -1,0 +1,72 @@
+package testenv_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"handrail/internal/testenv"
+)
+
+func TestUnprivilegedBindsFilePermissions(t *testing.T) {
+	if testenv.Unprivileged(t) {
+		return
+	}
+	checkBound(t)
+}
+
+func TestUnprivilegedReachesASubtestWithAnOddName(t *testing.T) {
+	t.Run("it's a+b (c) [d]", func(t *testing.T) {
+		if testenv.Unprivileged(t) {
+			return
+		}
+		checkBound(t)
+	})
+}
+
+// checkBound fails where a file without permissions can be opened.
+func checkBound(t *testing.T) {
+	t.Helper()
+	if os.PathSeparator == '\\' {
+		return // Windows has access lists instead, and its chmod knows only read-only.
+	}
+	path := filepath.Join(t.TempDir(), "closed")
+	if err := os.WriteFile(path, []byte("x"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Open(path); err == nil {
+		f.Close()
+		t.Fatal("a file of mode 000 can be opened: the test still runs as root")
+	}
+	if _, err := os.Stat(filepath.Join("testdata", "here.txt")); err != nil {
+		t.Fatalf("testdata did not come along: %v", err)
+	}
+}
+
+func TestBinaryIsBuiltOnceAndRuns(t *testing.T) {
+	path := testenv.Binary(t)
+	if again := testenv.Binary(t); again != path {
+		t.Fatalf("two paths in one process: %s and %s", path, again)
+	}
+	if out, err := exec.CommandContext(t.Context(), path, "version").CombinedOutput(); err != nil {
+		t.Fatalf("handrail version: %v\n%s", err, out)
+	}
+}
+
+func TestBinaryIsHandedToTheUnprivilegedRun(t *testing.T) {
+	path := testenv.Binary(t)
+	if testenv.Unprivileged(t) {
+		return
+	}
+	if out, err := exec.CommandContext(t.Context(), path, "version").CombinedOutput(); err != nil {
+		t.Fatalf("handrail version: %v\n%s", err, out)
+	}
+}
+
+func TestNodeAnswers(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), testenv.Node(t), "-p", "1+1").Output()
+	if err != nil || string(out) != "2\n" {
+		t.Fatalf("node -p 1+1 = %q, %v", out, err)
+	}
+}

@@ -1,0 +1,49 @@
+// Package toolset owns the notion of a set: tools, resources and prompts that
+// belong together and are switched on together. Each folder below it is one
+// set. It knows nothing of what a set is made from.
+package toolset
+
+import (
+	"context"
+	"fmt"
+
+	"handrail/internal/actor"
+	"handrail/internal/tool"
+)
+
+// Set is one toolset as a value.
+type Set struct {
+	// Name is what people select it by.
+	Name string
+	// Doc is one sentence about it.
+	Doc string
+	// Tools, Resources and Prompts are what it offers, in a stable order.
+	Tools     []tool.Tool
+	Resources []tool.Resource
+	Prompts   []tool.Prompt
+	// Instructions are for the model: how to use the set as a whole.
+	Instructions string
+	// Listed lists resources made from the user's data, after those above: a
+	// page after cursor, and the next cursor or "". Nil for none.
+	Listed func(ctx context.Context, who actor.Actor, cursor string) (page []tool.Listed, next string, err error)
+	// Changes says that the lists of tools or resources can change while the
+	// server runs.
+	Changes bool
+}
+
+// Tools are the tools of all the sets, in order. It fails where two have one
+// name, since a client could not tell which it calls.
+func Tools(sets []Set) ([]tool.Tool, error) {
+	var all []tool.Tool
+	owner := map[string]string{}
+	for _, s := range sets {
+		for _, t := range s.Tools {
+			if first, twice := owner[t.Spec.Name]; twice {
+				return nil, fmt.Errorf("the toolsets %s and %s both have a tool %s", first, s.Name, t.Spec.Name)
+			}
+			owner[t.Spec.Name] = s.Name
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
