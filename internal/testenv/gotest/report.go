@@ -56,6 +56,7 @@ func (r *report) line(line []byte) {
 	switch e.Action {
 	case "output":
 		switch {
+		case strings.HasPrefix(e.Output, "=== "): // progress, of use only while one watches
 		case e.Test != "":
 			r.said[key] = append(r.said[key], e.Output)
 		case framing(e.Output): // a bare PASS or FAIL says less than the line after it
@@ -139,7 +140,7 @@ var place = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
 func reason(said []string) string {
 	var words []string
 	for line := range strings.Lines(strings.Join(said, "")) {
-		if strings.HasPrefix(line, "=== ") || strings.HasPrefix(strings.TrimSpace(line), "--- ") {
+		if strings.HasPrefix(strings.TrimSpace(line), "--- ") {
 			continue
 		}
 		line = strings.TrimSpace(place.ReplaceAllString(line, ""))
