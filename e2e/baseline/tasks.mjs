@@ -75,8 +75,8 @@ function date(value, name) {
   if (!/^\d{4}-\d\d-\d\d$/.test(value) || Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== value) throw invalid(`${name} must be a real date, YYYY-MM-DD`);
   return value;
 }
-function taskID(value) {
-  if (!Number.isSafeInteger(value) || value < 1) throw invalid('id must be a positive integer');
+function taskID(value, name = 'id') {
+  if (!Number.isSafeInteger(value) || value < 1) throw invalid(`${name} must be a positive integer`);
   return value;
 }
 function found(id) {
@@ -87,7 +87,7 @@ function found(id) {
 function page(args) {
   const limit = args.limit ?? 100;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 200) throw invalid('limit must be 1 to 200');
-  return { limit: limit + 1, after: args.cursor == null ? 0 : taskID(Number(args.cursor)) };
+  return { limit: limit + 1, after: args.cursor == null ? 0 : taskID(Number(args.cursor), 'cursor') };
 }
 function pageOf(rows, { limit }) {
   const tasks = rows.slice(0, limit - 1).map(task);
@@ -111,6 +111,8 @@ const handlers = {
     known(args, '', 'filter', 'limit', 'cursor');
     const filter = args.filter ?? {};
     known(filter, ' in filter', 'status', 'tag', 'dueAfter', 'dueBefore');
+    if (filter.status != null && !['open', 'done'].includes(filter.status)) throw invalid('status must be open or done');
+    if (typeof filter !== 'object') throw invalid('filter must be an object');
     const p = page(args);
     return pageOf(sql.list.all({
       status: filter.status ?? null, tag: filter.tag ?? null,
