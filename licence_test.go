@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +37,10 @@ var licences = []struct {
 }
 
 func TestEveryLinkedModuleHasALicenceThatAllowsIt(t *testing.T) {
-	modules := linkedModules(t, "./cmd/...")
+	modules := map[string]string{}
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		maps.Copy(modules, linkedModules(t, goos, "./cmd/..."))
+	}
 	if len(modules) < 5 {
 		t.Fatalf("only %d modules are linked, so nothing was checked", len(modules))
 	}
@@ -50,11 +54,12 @@ func TestEveryLinkedModuleHasALicenceThatAllowsIt(t *testing.T) {
 	}
 }
 
-// linkedModules maps "path@version" of every module linked into the programs to
-// its folder.
-func linkedModules(t *testing.T, programs string) map[string]string {
+// linkedModules maps "path@version" of every module linked into the programs on
+// a platform to its folder.
+func linkedModules(t *testing.T, goos, programs string) map[string]string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module", programs)
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
