@@ -50,6 +50,8 @@ type Spec struct {
 	// Outside says that the change is not in the database that keeps the record:
 	// the door then records that it starts before it runs, and how it ended.
 	Outside bool
+	// Slow says that a call may take minutes, so that none waits for it.
+	Slow bool
 	// Args are the rules and descriptions of the arguments, by path: "title",
 	// "filter.status", and "tags[]" for each element.
 	Args Args
@@ -193,9 +195,6 @@ func (t Tool) Doc(p Policy) string {
 	return t.Spec.Doc
 }
 
-// Orders reports whether calls of one session that come after this one must
-// see what it did: true of short changes, not of programs that run long.
-func (t Tool) Orders() bool {
-	e := t.Spec.Effect
-	return e == Write || e == Replace || e == Destroy
-}
+// Quick reports whether a later call may have to wait for this one: true of
+// reads and changes, not of what may run for minutes.
+func (t Tool) Quick() bool { return t.Spec.Effect != Run && !t.Spec.Slow }

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"handrail/internal/app"
+	"handrail/internal/config"
+)
+
+// newPreset is the command that serves one preset.
+func newPreset(env Env, p config.Preset) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   p.Name,
+		Short: p.Doc,
+		Long: fmt.Sprintf(`%s
+
+An MCP host starts this command and speaks the protocol with it over its
+standard input and output; logs go to standard error. It can stand in for
+%s.
+
+%s`, p.Doc, p.Replaces, environmentHelp(p)),
+		Args: cobra.NoArgs,
+	}
+	addSettings(cmd, p)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return serve(cmd.Context(), env, p, given(cmd.Flags(), p))
+	}
+	return cmd
+}
+
+// addSettings makes the flags of a preset from the table of options.
+func addSettings(cmd *cobra.Command, p config.Preset) {
+	for _, s := range p.Settings {
+		o, _ := config.Find(s.Option)
+		doc := fmt.Sprintf("%s (%s)", strings.TrimSuffix(o.Doc, "."), s.Env)
+		if o.Kind == config.Bool {
+			cmd.Flags().Bool(o.Name, s.Default == "true", doc)
+			continue
+		}
+		cmd.Flags().VarP(&textFlag{value: s.Default, kind: o.Value}, o.Name, "", doc)
+		switch o.Kind {
+		case config.Choice:
+			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.FixedCompletions(o.Choices, cobra.ShellCompDirectiveNoFileComp)))
+		case config.Text:
+			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.NoFileCompletions))
+		}
+	}
+}
+
+// textFlag is a flag whose value the table of options judges, together with
+// all others.
+type textFlag struct{ value, kind string }
+
+func (f *textFlag) String() string     { return f.value }
+func (f *textFlag) Set(v string) error { f.value = v; return nil }
+func (f *textFlag) Type() string       { return f.kind }
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// given are the settings that stand on the command line.
+func given(flags *pflag.FlagSet, p config.Preset) map[string]string {
+	values := map[string]string{}
+	for _, s := range p.Settings {
+		if f := flags.Lookup(s.Option); f != nil && f.Changed {
+			values[s.Option] = f.Value.String()
+		}
+	}
+	return values
+}
+
+func environmentHelp(p config.Preset) string {
+	var b strings.Builder
+	b.WriteString("Environment (a flag beats it):\n")
+	for _, s := range p.Settings {
+		fmt.Fprintf(&b, "  %-20s like --%s\n", s.Env, s.Option)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// load makes the settings, or a usage error with every problem.
+func load(env Env, p config.Preset, flags map[string]string) (config.Config, error) {
+	c, err := config.Load(p, flags, env.Getenv)
+	if err != nil {
+		return c, exit{ExitUsage, fmt.Errorf("%s cannot start:\n%s", p.Name, indent(err))}
+	}
+	return c, nil
+}
+
+func indent(err error) string {
+	return "  " + strings.ReplaceAll(err.Error(), "\n", "\n  ")
+}
+
+// serve runs a preset over stdio until its client is done.
+func serve(ctx context.Context, env Env, p config.Preset, flags map[string]string) error {
+	c, err := load(env, p, flags)
+	if err != nil {
+		return err
+	}
+	logger := newLogger(env, c.LogLevel)
+	logger.LogAttrs(ctx, slog.LevelInfo, "settings", append([]slog.Attr{
+		slog.String("preset", p.Name), slog.String("version", app.Version),
+	}, config.Effective(p, c)...)...)
+	a, err := app.Open(ctx, c, app.World{Logger: logger, Now: env.Now})
+	if err != nil {
+		return exit{ExitFailed, err}
+	}
+	err = a.ServeStdio(ctx, env.In, env.Out)
+	if errors.Is(err, context.Canceled) {
+		err = nil // told to stop
+	}
+	if err := errors.Join(err, a.Close()); err != nil {
+		return exit{ExitFailed, err}
+	}
+	return nil
+}

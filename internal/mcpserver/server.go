@@ -1,0 +1,204 @@
+// Package mcpserver is the server side of the MCP SDK: it binds toolsets to
+// the protocol, in both of its eras, and owns what stands between a stream and
+// a tool. It decides nothing about tools: every call goes through tool.Door.
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"handrail/internal/actor"
+	"handrail/internal/tool"
+	"handrail/internal/toolset"
+)
+
+// Options make a Server. Door and Sets are required.
+type Options struct {
+	// Name, Title and Version are what clients see.
+	Name, Title, Version string
+	// Door is the way in for every call.
+	Door *tool.Door
+	// Sets are what is served, in order.
+	Sets []toolset.Set
+	// Drain bounds how long calls may still run once input has ended;
+	// DrainTimeout by default.
+	Drain time.Duration
+	// Logger is for the operator; nothing is logged by default.
+	Logger *slog.Logger
+}
+
+// Server serves toolsets to the clients of one user.
+type Server struct {
+	who      actor.Actor
+	door     *tool.Door
+	sets     []toolset.Set
+	tools    map[string]tool.Tool
+	sdk      *mcp.Server
+	announce subscribable
+	feed     Feed
+	drain    time.Duration
+	logger   *slog.Logger
+}
+
+// New makes the server of one user. It fails where two sets have a tool of the
+// same name.
+func New(who actor.Actor, o Options) (*Server, error) {
+	all, err := toolset.Tools(o.Sets)
+	if err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Drain == 0 {
+		o.Drain = DrainTimeout
+	}
+	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, drain: o.Drain, logger: o.Logger}
+	info := &mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}
+	caps := s.capabilities()
+	s.announce = subscribable{
+		tools:     caps.Tools.ListChanged,
+		prompts:   caps.Prompts != nil && caps.Prompts.ListChanged,
+		resources: caps.Resources != nil && caps.Resources.ListChanged,
+		updates:   caps.Resources != nil && caps.Resources.Subscribe,
+		info:      info,
+	}
+	for _, v := range mcp.SupportedProtocolVersions() {
+		if v >= modernEra {
+			s.announce.versions = append(s.announce.versions, v)
+		}
+	}
+	options := &mcp.ServerOptions{
+		Instructions: s.instructions(),
+		Logger:       slog.New(quiet{o.Logger.Handler()}),
+		Capabilities: caps,
+		SetCacheable: s.cacheable,
+	}
+	if completes(o.Sets) {
+		options.CompletionHandler = s.complete
+	}
+	if s.announce.updates {
+		accept := func(context.Context) error { return nil }
+		options.SubscribeHandler = func(ctx context.Context, _ *mcp.SubscribeRequest) error { return accept(ctx) }
+		options.UnsubscribeHandler = func(ctx context.Context, _ *mcp.UnsubscribeRequest) error { return accept(ctx) }
+	}
+	s.sdk = mcp.NewServer(info, options)
+	s.sdk.AddReceivingMiddleware(s.survive)
+	for _, t := range all {
+		s.tools[t.Spec.Name] = t
+		s.sdk.AddTool(s.describe(t), s.handle(t))
+	}
+	s.addFeatures()
+	return s, nil
+}
+
+// Announce tells every client of this user that something changed.
+func (s *Server) Announce(n Notice) { s.feed.Announce(n) }
+
+// RunStdio serves one client over a pair of streams until input ends and every
+// request has its reply, the other side stops reading, or ctx is done. It
+// returns nil in the first two cases.
+func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	transport := &stdio{
+		in: in, out: out, kind: s.kind, feed: &s.feed, subscribe: s.announce,
+		drain: s.drain, logger: s.logger,
+	}
+	session, err := s.sdk.Connect(ctx, transport, nil)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	over := make(chan error, 1)
+	go func() { over <- session.Wait() }()
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+		if err := session.Close(); err != nil {
+			s.logger.Debug("closing the session", "error", err)
+		}
+		<-over
+		return ctx.Err()
+	}
+}
+
+// kind says how calls of a tool stand to those before and after them.
+func (s *Server) kind(name string) callKind {
+	t, known := s.tools[name]
+	switch {
+	case known && !t.Quick(), known && t.Spec.Effect == tool.Destroy && s.door.Policy() != tool.Argument:
+		return long // a person may take minutes to answer
+	case known && t.Spec.Effect != tool.Read:
+		return change
+	}
+	return short
+}
+
+// capabilities are declared in full: what the SDK infers is missing where a
+// list is empty at first, and a client then never asks again.
+func (s *Server) capabilities() *mcp.ServerCapabilities {
+	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	for _, set := range s.sets {
+		caps.Tools.ListChanged = caps.Tools.ListChanged || set.Changes
+		if len(set.Prompts) > 0 && caps.Prompts == nil {
+			caps.Prompts = &mcp.PromptCapabilities{}
+		}
+		if len(set.Resources) > 0 || set.Listed != nil {
+			if caps.Resources == nil {
+				caps.Resources = &mcp.ResourceCapabilities{}
+			}
+			caps.Resources.ListChanged = caps.Resources.ListChanged || set.Changes
+			caps.Resources.Subscribe = caps.Resources.Subscribe || set.Changes
+		}
+	}
+	if completes(s.sets) {
+		caps.Completions = &mcp.CompletionCapabilities{}
+	}
+	return caps
+}
+
+func (s *Server) instructions() string {
+	var parts []string
+	for _, set := range s.sets {
+		if set.Instructions != "" {
+			parts = append(parts, set.Instructions)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// listTTL is how long a client may keep a list that cannot change while the
+// server runs.
+const listTTL = 5 * time.Minute
+
+// cacheable says honestly how long what we send stays true and for whom.
+func (s *Server) cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+	c.CacheScope = "private"
+	switch req.GetParams().(type) {
+	case *mcp.ListToolsParams:
+		if !s.announce.tools {
+			c.TTLMs = int(listTTL.Milliseconds())
+		}
+	case *mcp.ListPromptsParams, *mcp.ListResourceTemplatesParams, *mcp.DiscoverParams:
+		c.TTLMs = int(listTTL.Milliseconds())
+	}
+}
+
+// quiet passes the SDK's log on one level lower: what it calls information is
+// of interest only to somebody who debugs.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Enabled(ctx context.Context, l slog.Level) bool { return q.Handler.Enabled(ctx, l-4) }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	r.Level -= 4
+	return q.Handler.Handle(ctx, r)
+}
+
+func (q quiet) WithAttrs(a []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(a)} }
+func (q quiet) WithGroup(name string) slog.Handler   { return quiet{q.Handler.WithGroup(name)} }
