@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"time"
 
 	"handrail/internal/fault"
 )
@@ -42,9 +43,12 @@ const maxRetries = 100
 
 // retry runs try until it no longer says errSwapped.
 func retry(ctx context.Context, path string, try func() error) error {
-	for range maxRetries {
+	for i := range maxRetries {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if i > 10 { // somebody is busy with it: give them a moment
+			time.Sleep(time.Duration(i) * 100 * time.Microsecond)
 		}
 		if err := try(); !errors.Is(err, errSwapped) {
 			return asFault(err, path)
@@ -53,3 +57,5 @@ func retry(ctx context.Context, path string, try func() error) error {
 	return fault.Wrap(errSwapped, fault.Unavailable,
 		"%q is being replaced over and over; nothing was changed, try again", path)
 }
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }

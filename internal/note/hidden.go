@@ -22,7 +22,7 @@ func isInvisible(r rune) bool {
 		r == 0x17B4, r == 0x17B5, 0x180B <= r && r <= 0x180F, // Khmer, Mongolian
 		0x200B <= r && r <= 0x200F, 0x202A <= r && r <= 0x202E, // zero width, bidi
 		0x2060 <= r && r <= 0x206F, r == 0xFEFF, 0xFFF0 <= r && r <= 0xFFFB,
-		0x1D173 <= r && r <= 0x1D17A,  // musical controls
+		0x1D173 <= r && r <= 0x1D17A, // musical controls
 		0xE0000 <= r && r <= 0xE0FFF: // tags, variation selectors 17 to 256
 		return true
 	}

@@ -31,7 +31,9 @@ func splitTarget(target string) []string { return splitSlash(target) }
 
 // underRoot returns the names of an absolute link target beneath real, as they
 // are written, and whether it lies there at all.
-func underRoot(real, target string) ([]string, bool) { return cutRoot(real, target, "/") }
+func underRoot(real, target string) ([]string, bool) {
+	return cutRoot(real, target, func(a, b string) bool { return a == b })
+}
 
 // isAbsolute reports whether a link target starts from the top of the system.
 func isAbsolute(target string) bool { return target != "" && target[0] == '/' }

@@ -30,7 +30,7 @@ func mayBeLink(info fs.FileInfo) bool { return info.Mode()&(fs.ModeSymlink|fs.Mo
 func splitTarget(target string) []string { return splitSlash(strings.ReplaceAll(target, `\`, "/")) }
 
 func underRoot(real, target string) ([]string, bool) {
-	return cutRoot(plainPath(real), plainPath(target), "/")
+	return cutRoot(plainPath(real), plainPath(target), strings.EqualFold)
 }
 
 // plainPath writes a path with / and without the prefixes of the object manager.

@@ -79,6 +79,9 @@ func nameRule(name string) string {
 	case !utf8.ValidString(name):
 		return "must be valid Unicode text"
 	}
+	if isPlainName(name) {
+		return ""
+	}
 	for _, r := range name {
 		switch {
 		case r == 0:
@@ -107,6 +110,27 @@ func nameRule(name string) string {
 		return "must not have the name of a Windows device"
 	}
 	return ""
+}
+
+// isPlainName recognises most names that break no rule, quickly: a scan asks for
+// every file there is.
+func isPlainName(name string) bool {
+	if !isLetter(name[0]) && (name[0] < '0' || name[0] > '9') || len(name) > MaxNameBytes {
+		return false
+	}
+	for i := range len(name) {
+		b := name[i]
+		if !isLetter(b) && (b < '0' || b > '9') && b != '-' && b != '_' && b != '.' {
+			return false
+		}
+	}
+	last := name[len(name)-1]
+	// Without $ and superscripts, a device name has three or four letters.
+	base := strings.IndexByte(name, '.')
+	if base < 0 {
+		base = len(name)
+	}
+	return last != '.' && (base < 3 || base > 4)
 }
 
 // isNoteName reports whether a name that passed nameRule is a note's.

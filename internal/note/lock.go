@@ -1,0 +1,45 @@
+package note
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"handrail/internal/fault"
+)
+
+// lock takes the folder's lock against other processes and waits for it at most
+// lockWait; then it says unavailable.
+func (v *Vault) lock(ctx context.Context, dir *os.Root) (unlock func(), err error) {
+	deadline := time.Now().Add(v.lockWait)
+	for pause := 200 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
+		unlock, ok, err := tryLock(dir)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return unlock, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fault.New(fault.Unavailable,
+				"another process has been writing in this folder for %s; nothing was changed, try again", v.lockWait)
+		}
+		// Waiters ask at different moments, so that none is always late.
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+	}
+}
+
+// turn waits until this process has no other write under way.
+func (v *Vault) turn(ctx context.Context) (done func(), err error) {
+	select {
+	case v.writing <- struct{}{}:
+		return func() { <-v.writing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
