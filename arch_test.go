@@ -95,6 +95,11 @@ var boundaries = []boundary{
 		why:     "the SDK's types and faults stop at mcpserver and mcpclient, so that a new version is one package's work; the examples teach the SDK itself, bench and e2e stand outside",
 	},
 	{
+		imports: []string{"github.com/mark3labs/mcp-go"},
+		allowed: []string{"e2e", "bench"},
+		why:     "another implementation's client, to test against",
+	},
+	{
 		imports: []string{"modernc.org/sqlite", "github.com/jackc/pgx", "database/sql"},
 		allowed: []string{"internal/store/", "bench"},
 		why:     "a database is reached through a store, whose queries are all bound to a user",

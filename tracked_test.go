@@ -21,8 +21,8 @@ type stain struct {
 
 var stains = []stain{
 	{
-		// A home or a work folder at the start of a path, as one machine has it.
-		pattern: regexp.MustCompile(`(^|[^A-Za-z0-9_.<{}$*-])/(work|root|home/[a-z]+|Users/[A-Za-z]+)/`),
+		// The folders that a build machine works in.
+		pattern: regexp.MustCompile(`(^|[^A-Za-z0-9_.<{}$*-])/(work|root|builds|github/workspace)/`),
 		except:  regexp.MustCompile(`^tracked_test\.go$`),
 		why:     "a path of one machine: nobody else has it",
 	},

@@ -1,13 +1,40 @@
 package testenv_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"handrail/internal/testenv"
 )
+
+// told is a test that only listens.
+type told struct {
+	testing.TB
+	failed, skipped string
+}
+
+func (f *told) Helper()                      {}
+func (f *told) Fatalf(form string, a ...any) { f.failed = fmt.Sprintf(form, a...) }
+func (f *told) Skip(a ...any)                { f.skipped = fmt.Sprint(a...) }
+
+func TestWhatIsLeftOutIsSkippedUnlessNothingMayBe(t *testing.T) {
+	t.Setenv("HANDRAIL_TEST_ALL", "")
+	var some told
+	testenv.LeftOut(&some, "no Node")
+	if some.failed != "" || some.skipped != "LEFT OUT: no Node" {
+		t.Errorf("skipped %q, failed %q; want only a skip", some.skipped, some.failed)
+	}
+	t.Setenv("HANDRAIL_TEST_ALL", "1")
+	var all told
+	testenv.LeftOut(&all, "no Node")
+	if all.skipped != "" || !strings.HasPrefix(all.failed, "LEFT OUT: no Node") {
+		t.Errorf("skipped %q, failed %q; want only a failure", all.skipped, all.failed)
+	}
+}
 
 func TestUnprivilegedBindsFilePermissions(t *testing.T) {
 	if testenv.Unprivileged(t) {
