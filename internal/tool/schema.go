@@ -1,11 +1,14 @@
 package tool
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -164,7 +167,7 @@ func lint(s *jsonschema.Schema, path string) error {
 
 // outputSchema describes both arms of the envelope with plain properties.
 func outputSchema[Out any]() (json.RawMessage, error) {
-	data, err := jsonschema.For[Out](nil)
+	data, err := jsonschema.For[Out](&jsonschema.ForOptions{TypeSchemas: texts(reflect.TypeFor[Out](), nil)})
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +190,28 @@ func outputSchema[Out any]() (json.RawMessage, error) {
 	}
 	b, err := json.Marshal(s)
 	return b, err
+}
+
+var textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+
+// texts maps every type within t that writes itself as text to the schema of a
+// string.
+func texts(t reflect.Type, found map[reflect.Type]*jsonschema.Schema) map[reflect.Type]*jsonschema.Schema {
+	if found == nil {
+		found = map[reflect.Type]*jsonschema.Schema{}
+	}
+	switch {
+	case found[t] != nil || t == reflect.TypeFor[time.Time]():
+	case t.Implements(textMarshaler):
+		found[t] = &jsonschema.Schema{Type: "string"}
+	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice:
+		texts(t.Elem(), found)
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			texts(t.Field(i).Type, found)
+		}
+	}
+	return found
 }
 
 // open lets a result grow: clients must not refuse a field that a later
