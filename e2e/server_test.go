@@ -19,7 +19,7 @@ import (
 
 // patience is how long a test waits for one reply or one exit. It is generous:
 // it decides only when a hang is called a hang.
-const patience = 30 * time.Second
+const patience = 15 * time.Second
 
 // lockedBuffer is stderr of a server: written by its process, read by tests.
 type lockedBuffer struct {
