@@ -102,29 +102,19 @@ func New(who actor.Actor, o Options) (*Server, error) {
 func (s *Server) Announce(n Notice) { s.feed.Announce(n) }
 
 // RunStdio serves one client over a pair of streams until input ends and every
-// request has its reply, the other side stops reading, or ctx is done. It
-// returns nil in the first two cases.
+// request has its reply, or the other side stops reading. When ctx is done it
+// reads no more, lets what runs finish within StopTimeout, and returns nil too.
 func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	transport := &stdio{
 		in: in, out: out, kind: s.kind, feed: &s.feed, subscribe: s.announce,
-		drain: s.drain, logger: s.logger,
+		drain: s.drain, logger: s.logger, stop: ctx.Done(),
 	}
-	session, err := s.sdk.Connect(ctx, transport, nil)
+	// The session outlives ctx, which would cut replies off that are on their way.
+	session, err := s.sdk.Connect(context.WithoutCancel(ctx), transport, nil)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
-	over := make(chan error, 1)
-	go func() { over <- session.Wait() }()
-	select {
-	case err := <-over:
-		return err
-	case <-ctx.Done():
-		if err := session.Close(); err != nil {
-			s.logger.Debug("closing the session", "error", err)
-		}
-		<-over
-		return ctx.Err()
-	}
+	return session.Wait()
 }
 
 // kind says how calls of a tool stand to those before and after them.

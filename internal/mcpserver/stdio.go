@@ -27,6 +27,9 @@ type stdio struct {
 	// drain bounds how long calls may still run once input has ended.
 	drain  time.Duration
 	logger *slog.Logger
+	// stop, when closed, ends the session as if input had ended, with StopTimeout
+	// for what still runs.
+	stop <-chan struct{}
 }
 
 // The bounds of one session.
@@ -37,6 +40,9 @@ const (
 	maxHeld = 1024
 	// DrainTimeout is how long calls may still run once input has ended.
 	DrainTimeout = 60 * time.Second
+	// StopTimeout is how long calls may still run once the server was told to
+	// stop.
+	StopTimeout = 8 * time.Second
 )
 
 // Connect implements mcp.Transport.
@@ -135,6 +141,7 @@ func (c *conn) Close() error {
 // Read implements mcp.Connection. Once input has ended it returns what is
 // left, waits until every request has its reply, and then returns io.EOF.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	stop := c.stop
 	var deadline <-chan time.Time
 	for {
 		msg, full, done := c.take()
@@ -165,8 +172,14 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 				c.endInput(l.err)
 			}
 		case <-c.wake:
+		case <-stop:
+			stop = nil
+			c.endInput(nil)
+			timer := time.NewTimer(StopTimeout)
+			defer timer.Stop()
+			deadline = timer.C
 		case <-deadline:
-			c.logger.Warn("calls were still running long after input ended; they are cancelled")
+			c.logger.Warn("calls were still running long after the session was to end; they are cancelled")
 			return nil, io.EOF
 		case <-c.closed:
 			return nil, io.EOF
