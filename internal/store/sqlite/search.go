@@ -4,15 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
-	"unicode/utf8"
 
 	"handrail/internal/task"
 )
 
 // scanRows is how many rows a search reads before it asks the index. A common
 // word fills its page within them, and few rows are read faster than the index.
-const scanRows = 2000
+const scanRows = 500
 
 const (
 	place query = `SELECT last_row, ` + afterRow + ` FROM users WHERE user_id = ?1`
@@ -50,51 +48,20 @@ func search(ctx context.Context, c *conn, user, text string, after int64, limit 
 	case err != nil:
 		return nil, err
 	}
-	needle, index := lower(text), indexQuery(text)
+	needle := lower(text)
+	grams := trigrams(needle)
 	until := min(last, from+scan)
-	if index == "" {
+	if len(grams) == 0 {
 		until = last
 	}
 	list, _, err := collect(ctx, c, limit, scanTitles, user, from, until, needle, limit)
 	if err != nil || len(list) == limit || until == last {
 		return list, err
 	}
+	index, err := indexQuery(ctx, c, user, from, until, grams)
+	if err != nil {
+		return nil, err
+	}
 	rest, _, err := collect(ctx, c, limit, findTitles, user, until, last, needle, limit-len(list), index)
 	return append(list, rest...), err
-}
-
-// maxTrigrams is how many sequences of three characters the index is asked
-// for. More would exclude little more and each has a list to be walked.
-const maxTrigrams = 4
-
-// indexQuery asks the index for rows that could match: those that contain
-// sequences of three characters of the text. It is empty where the index
-// cannot tell. The index folds more than ASCII, so that it never misses a row.
-func indexQuery(text string) string {
-	runes := []rune(text)
-	if len(runes) < 3 || !utf8.ValidString(text) {
-		return ""
-	}
-	var b strings.Builder
-	for n, i := range spread(len(runes)-2, maxTrigrams) {
-		if n > 0 {
-			b.WriteString(" AND ")
-		}
-		b.WriteByte('"')
-		b.WriteString(strings.ReplaceAll(string(runes[i:i+3]), `"`, `""`))
-		b.WriteByte('"')
-	}
-	return b.String()
-}
-
-// spread chooses at most most of the places 0 to n-1, evenly, the ends included.
-func spread(n, most int) []int {
-	count := min(n, most)
-	places := make([]int, count)
-	for i := range places {
-		if count > 1 {
-			places[i] = i * (n - 1) / (count - 1)
-		}
-	}
-	return places
 }
