@@ -4,9 +4,11 @@ package app
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +18,12 @@ import (
 	"handrail/internal/config"
 	"handrail/internal/fault"
 	"handrail/internal/mcpserver"
+	"handrail/internal/note"
 	"handrail/internal/store/sqlite"
 	"handrail/internal/task"
+	"handrail/internal/todo"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
-	"handrail/internal/toolset/tasks"
 )
 
 // World is what the program takes from outside.
@@ -38,49 +41,106 @@ type App struct {
 	// Sets are what is served.
 	Sets []toolset.Set
 
-	log    audit.Log
-	logger *slog.Logger
-	close  []func() error
+	log   audit.Log
+	world World
+	close []func() error
 }
 
 // Open opens what the settings ask for. The error is one sentence for the
 // person who started the program.
 func Open(ctx context.Context, c config.Config, w World) (*App, error) {
-	p, known := config.FindPreset(c.Preset)
-	if !known {
-		return nil, fault.New(fault.InvalidInput, "there is no preset %q", c.Preset)
+	a := &App{world: w}
+	if err := a.open(ctx, c); err != nil {
+		return nil, errors.Join(err, a.Close())
 	}
-	a := &App{logger: w.Logger}
-	db, err := sqlite.Open(ctx, c.DB, sqlite.Options{
-		Now:    w.Now,
-		Report: func(err error) { w.Logger.Error("the record", "error", err) },
-	})
+	a.Door = tool.NewDoor(tool.Options{Log: a.log, Policy: policy, Now: w.Now, Logger: w.Logger})
+	return a, nil
+}
+
+// policy is how destroying calls are confirmed.
+const policy = tool.Argument
+
+func (a *App) open(ctx context.Context, c config.Config) error {
+	var d data
+	if c.DB != "" {
+		db, err := a.openDB(ctx, c.DB)
+		if err != nil {
+			return err
+		}
+		a.log, d.book = db, task.NewBook(db)
+	} else if err := a.openRecord(ctx, c.AuditDB); err != nil {
+		return err
+	}
+	if c.Root != "" {
+		vault, err := note.Open(c.Root, note.Limits{
+			MaxNoteBytes: c.MaxNoteBytes, MaxReadBytes: c.MaxReadBytes, MaxSearchResults: c.MaxSearchResults,
+		})
+		if err != nil {
+			return err
+		}
+		a.close = append(a.close, vault.Close)
+		d.vault, d.list = vault, todo.New(vault.SideFile("tasks.json"), a.world.Now)
+		a.sweep(ctx, c, vault)
+	}
+	var err error
+	a.Sets, err = sets(c, d)
+	return err
+}
+
+// sweep removes, in the background, what a crashed writer may have left.
+func (a *App) sweep(ctx context.Context, c config.Config, vault *note.Vault) {
+	if len(c.AllowWrite) == 0 || c.ReadOnly {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if n, err := vault.Sweep(ctx); err != nil && ctx.Err() == nil {
+			a.world.Logger.Warn("temporary files could not be looked for", "error", err)
+		} else if n > 0 {
+			a.world.Logger.Info("temporary files of an earlier run removed", "files", n)
+		}
+	}()
+	a.close = append(a.close, func() error { cancel(); <-over; return nil })
+}
+
+func (a *App) openDB(ctx context.Context, path string) (*sqlite.DB, error) {
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Now: a.world.Now, Report: a.report})
 	if err != nil {
 		return nil, err
 	}
 	a.close = append(a.close, db.Close)
-	a.log = db
-	book := task.NewBook(db)
-	for _, name := range p.Toolsets {
-		switch name {
-		case "tasks":
-			a.Sets = append(a.Sets, tasks.Set(book))
-		default:
-			return nil, fmt.Errorf("preset %s names a toolset %s that is not built in", p.Name, name)
-		}
-	}
-	if c.ReadOnly {
-		readOnly(a.Sets)
-	}
-	a.Door = tool.NewDoor(tool.Options{Log: a.log, Policy: tool.Argument, Now: w.Now, Logger: w.Logger})
-	return a, nil
+	return db, nil
 }
 
-// readOnly takes every tool away that changes anything.
-func readOnly(sets []toolset.Set) {
-	for i := range sets {
-		sets[i].Tools = slices.DeleteFunc(slices.Clone(sets[i].Tools), func(t tool.Tool) bool { return t.Spec.Effect != tool.Read })
+func (a *App) report(err error) { a.world.Logger.Error("the record", "error", err) }
+
+// openRecord opens a database that keeps only the record. Where it cannot be
+// had at all, reads are still served; a file that is something else stops the
+// start.
+func (a *App) openRecord(ctx context.Context, path string) error {
+	if path == config.AuditOff {
+		a.world.Logger.Warn("calls are not recorded: audit-db is off")
+		a.log = audit.Nowhere{}
+		return nil
 	}
+	err := errors.New("there is no folder for it: set --audit-db, or HOME")
+	if path != "" {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			var db *sqlite.DB
+			if db, err = a.openDB(ctx, path); err == nil {
+				a.log = db
+				return nil
+			}
+		}
+	}
+	if fault.CodeOf(err) == fault.InvalidStore {
+		return err
+	}
+	a.world.Logger.Error("the record cannot be opened: changes are refused", "error", err)
+	a.log = audit.Broken{Err: err, Report: a.report}
+	return nil
 }
 
 // Tool is the tool of this name, or NotFound with the names there are.
@@ -97,12 +157,11 @@ func (a *App) Tool(name string) (tool.Tool, error) {
 	return tool.Tool{}, fault.New(fault.NotFound, "there is no tool %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-// ServeStdio serves one client over a pair of streams, as the local user, and
-// commits what is queued for the record before it returns.
+// ServeStdio serves one client over a pair of streams, as the local user.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	s, err := mcpserver.New(actor.LocalUser(), mcpserver.Options{
 		Name: "handrail", Title: "Handrail", Version: Version,
-		Door: a.Door, Sets: a.Sets, Logger: a.logger,
+		Door: a.Door, Sets: a.Sets, Logger: a.world.Logger,
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"time"
 	"unicode/utf8"
@@ -178,3 +179,24 @@ func (Nowhere) Queue(Entry) {}
 
 // Flush does nothing.
 func (Nowhere) Flush(context.Context) error { return nil }
+
+// Broken is the Log of a server whose record cannot be opened: reads and
+// refusals are answered, and changes, which must be recorded first, are not
+// begun.
+type Broken struct {
+	// Err is why there is no record.
+	Err error
+	// Report tells the operator of each entry that is lost.
+	Report func(error)
+}
+
+// Append fails.
+func (b Broken) Append(context.Context, Entry) error { return b.Err }
+
+// Queue reports that the entry is lost.
+func (b Broken) Queue(e Entry) {
+	b.Report(fmt.Errorf("a call of %s (%s) is not recorded: %w", e.Tool, e.Outcome, b.Err))
+}
+
+// Flush has nothing to do.
+func (b Broken) Flush(context.Context) error { return nil }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 )
 
 // Config is the effective settings of one run.
@@ -17,69 +16,24 @@ type Config struct {
 	Preset string
 	// DB is the path of the task database, taken literally.
 	DB string
+	// Root is the folder of notes.
+	Root string
+	// AllowWrite names the tools that change something and are switched on, where
+	// the preset has them off by default.
+	AllowWrite []string
+	// MaxNoteBytes, MaxReadBytes and MaxSearchResults bound the notes.
+	MaxNoteBytes, MaxReadBytes, MaxSearchResults int
+	// AuditDB is the path of the record where there is no task database; "off"
+	// keeps none.
+	AuditDB string
 	// ReadOnly leaves out every tool that changes anything.
 	ReadOnly bool
 	// LogLevel is the least level of what is written to stderr.
 	LogLevel slog.Level
 }
 
-// Kind is what an option's value looks like.
-type Kind int
-
-// The kinds.
-const (
-	Text Kind = iota
-	Path
-	Bool
-	Choice
-)
-
-// Option is one setting.
-type Option struct {
-	// Name is the flag, without its dashes.
-	Name string
-	// Kind and Choices say what values there are.
-	Kind    Kind
-	Choices []string
-	// Value is the placeholder in the help.
-	Value string
-	// Doc is one sentence.
-	Doc string
-
-	set func(*Config, string) error
-	get func(*Config) string
-}
-
-// Options is the table of all options, in the order of the help.
-var Options = []Option{
-	{
-		Name: "db", Kind: Path, Value: "FILE",
-		Doc: "The task database, a SQLite file; made where there is none. The path is taken literally.",
-		set: func(c *Config, v string) error { c.DB = v; return nonEmpty(v) },
-		get: func(c *Config) string { return c.DB },
-	},
-	{
-		Name: "read-only", Kind: Bool,
-		Doc: "Leave out every tool that changes anything; wins over everything else.",
-		set: func(c *Config, v string) error { return parseBool(v, &c.ReadOnly) },
-		get: func(c *Config) string { return fmt.Sprint(c.ReadOnly) },
-	},
-	{
-		Name: "log-level", Kind: Choice, Choices: levels, Value: "LEVEL",
-		Doc: "The least level of the log on stderr.",
-		set: func(c *Config, v string) error { return parseLevel(v, &c.LogLevel) },
-		get: func(c *Config) string { return strings.ToLower(c.LogLevel.String()) },
-	},
-}
-
-// Find is the option of this name.
-func Find(name string) (Option, bool) {
-	i := slices.IndexFunc(Options, func(o Option) bool { return o.Name == name })
-	if i < 0 {
-		return Option{}, false
-	}
-	return Options[i], true
-}
+// AuditOff is the value of audit-db that keeps no record.
+const AuditOff = "off"
 
 // Preset is a command that serves: which options it has, their environment
 // names and defaults.
@@ -90,6 +44,9 @@ type Preset struct {
 	Doc, Replaces string
 	// Toolsets are what it serves.
 	Toolsets []string
+	// Writes are its tools that change something and have to be switched on by
+	// name; nil where all its tools are on by default.
+	Writes []string
 	// Settings are its options, in the order of the help.
 	Settings []Setting
 }
@@ -99,8 +56,12 @@ type Setting struct {
 	Option string
 	// Env is the environment variable that sets it too.
 	Env string
-	// Default is its value where nothing sets it.
-	Default string
+	// Default is its value where nothing sets it; Required says that there is
+	// none and something must. DefaultDoc describes a default that depends on
+	// the machine.
+	Default    string
+	Required   bool
+	DefaultDoc string
 }
 
 // Presets is the table of all presets.
@@ -112,6 +73,23 @@ var Presets = []Preset{
 		Toolsets: []string{"tasks"},
 		Settings: []Setting{
 			{Option: "db", Env: "TASKS_DB_PATH", Default: "tasks.db"},
+			{Option: "read-only", Env: "HANDRAIL_READ_ONLY", Default: "false"},
+			{Option: "log-level", Env: "HANDRAIL_LOG_LEVEL", Default: "info"},
+		},
+	},
+	{
+		Name:     "workspace",
+		Doc:      "Serve a folder of Markdown notes and its tasks.json, read-only until tools are switched on by name.",
+		Replaces: "mcp-workspace",
+		Toolsets: []string{"notes", "todo"},
+		Writes:   []string{"notes_write", "notes_append", "tasks_add", "tasks_complete"},
+		Settings: []Setting{
+			{Option: "root", Env: "MCP_WORKSPACE_ROOT", Required: true},
+			{Option: "allow-write", Env: "MCP_WORKSPACE_ALLOW_WRITE", DefaultDoc: "none"},
+			{Option: "max-note-bytes", Env: "MCP_WORKSPACE_MAX_NOTE_BYTES", Default: "100000"},
+			{Option: "max-read-bytes", Env: "MCP_WORKSPACE_MAX_READ_BYTES", Default: "100000"},
+			{Option: "max-search-results", Env: "MCP_WORKSPACE_MAX_SEARCH_RESULTS", Default: "20"},
+			{Option: "audit-db", Env: "HANDRAIL_AUDIT_DB", DefaultDoc: "handrail/audit.db in $XDG_STATE_HOME"},
 			{Option: "read-only", Env: "HANDRAIL_READ_ONLY", Default: "false"},
 			{Option: "log-level", Env: "HANDRAIL_LOG_LEVEL", Default: "info"},
 		},
@@ -154,7 +132,15 @@ func Load(p Preset, flags map[string]string, getenv func(string) string) (Config
 		if v, given := flags[s.Option]; given {
 			value, source = v, "--"+s.Option
 		}
-		if err := o.set(&c, value); err != nil {
+		if source == "default" && value == "" {
+			if s.Required {
+				problems = append(problems, fmt.Errorf("--%s or %s is required: %s", s.Option, s.Env, o.Doc))
+			} else if s.Option == "audit-db" {
+				c.AuditDB = defaultAuditDB(getenv)
+			}
+			continue
+		}
+		if err := o.set(&c, p, value); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", source, err))
 		}
 	}
@@ -171,35 +157,4 @@ func Effective(p Preset, c Config) []slog.Attr {
 		}
 	}
 	return attrs
-}
-
-var levels = []string{"debug", "info", "warn", "error"}
-
-func parseLevel(v string, to *slog.Level) error {
-	if !slices.Contains(levels, strings.ToLower(v)) {
-		return fmt.Errorf("%q is no log level; there are %s", v, strings.Join(levels, ", "))
-	}
-	return to.UnmarshalText([]byte(v))
-}
-
-func parseBool(v string, to *bool) error {
-	switch strings.ToLower(v) {
-	case "true", "1", "yes", "on":
-		*to = true
-	case "false", "0", "no", "off":
-		*to = false
-	default:
-		return fmt.Errorf("%q is neither true nor false", v)
-	}
-	return nil
-}
-
-func nonEmpty(v string) error {
-	if v == "" {
-		return errors.New("must not be empty")
-	}
-	if strings.ContainsRune(v, 0) {
-		return errors.New("must not contain a NUL character")
-	}
-	return nil
 }
