@@ -62,6 +62,33 @@ func taskID(t *testing.T, e envelope) int64 {
 	return task.ID
 }
 
+// A host starts all of its servers at once, and a client in mode auto a second
+// one as a probe, on a database that nobody has made yet.
+func TestProcessesThatStartAtOnceOnANewDatabaseAllServe(t *testing.T) {
+	t.Parallel()
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
+	for range rounds {
+		db := newDB(t)
+		t.Run("together", func(t *testing.T) {
+			for range 6 {
+				t.Run("one", func(t *testing.T) {
+					t.Parallel()
+					list, status := pipe(t, command(t, db), modern.call("1", "add_task", `{"title":"mine"}`)+"\n")
+					if len(list) != 1 || status != 0 || !list[0].envelope(t).OK {
+						t.Errorf("exit status %d: %+v", status, list)
+					}
+				})
+			}
+		})
+		if n := modern.count(modern.openOn(t, db)); n != 6 {
+			t.Fatalf("%d tasks of 6", n)
+		}
+	}
+}
+
 // Field case 11: the first page of a long list fits the context budget.
 func TestTenThousandTasksArePagedWithinTheContextBudget(t *testing.T) {
 	t.Parallel()

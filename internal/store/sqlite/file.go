@@ -50,7 +50,8 @@ func locate(path string) (file, error) {
 
 func (f file) checkFolder() error {
 	// A link to nowhere would be created at its far end; say what is wrong instead.
-	if _, err := os.Lstat(f.abs); err == nil {
+	// A file that is there now was made by a process that starts beside this one.
+	if info, err := os.Lstat(f.abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return fault.New(fault.Unavailable, "the database %q is a link to a file that is not there", f.given)
 	}
 	info, err := os.Stat(filepath.Dir(f.abs))

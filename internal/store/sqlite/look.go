@@ -25,6 +25,9 @@ type finding struct {
 	layout  layout // of an original
 }
 
+// smallestFile is the smallest page that SQLite has.
+const smallestFile = 512
+
 // look says what the file is without writing to it or beside it. A file that
 // cannot be used is an error that says why.
 func look(ctx context.Context, f file, opt Options) (finding, error) {
@@ -37,12 +40,20 @@ func look(ctx context.Context, f file, opt Options) (finding, error) {
 		if before.size == 0 && !before.wal && !before.journal {
 			return finding{}, nil
 		}
-		found, err := lookOnce(ctx, f, opt, before)
+		// A shorter one it overwrites; whatever that is, it is no database.
+		if before.size < smallestFile && !before.wal && !before.journal {
+			return finding{}, fault.New(fault.InvalidStore, "the file %q is not an intact SQLite database; it was left as it is", f.given)
+		}
+		var found finding
+		err = untilFree(ctx, opt.BusyTimeout, func() (err error) {
+			found, err = lookOnce(ctx, f, opt, before)
+			return err
+		})
 		// A file that changed under a look without locks is looked at again.
 		if after, markErr := f.mark(); (markErr != nil || after != before) && !before.wal && try < 20 {
 			continue
 		}
-		return found, err
+		return found, openFault(err, f)
 	}
 }
 
@@ -57,10 +68,10 @@ func lookOnce(ctx context.Context, f file, opt Options, m mark) (finding, error)
 	}
 	c, err := dial(ctx, f.dsn(mode, opt.BusyTimeout))
 	if err != nil {
-		return finding{}, openFault(err, f)
+		return finding{}, err
 	}
 	found, err := classify(ctx, c, f)
-	return found, openFault(errors.Join(err, c.close()), f)
+	return found, errors.Join(err, c.close())
 }
 
 // openFault is the one sentence that a failed start says.
@@ -90,7 +101,8 @@ const (
 	rollback          query = `ROLLBACK`
 	useWAL            query = `PRAGMA journal_mode = WAL`
 	syncFull          query = `PRAGMA synchronous = FULL`
-	tuneWriter        query = `PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8000`
+	// From here on the writer waits for locks by itself: see begin.
+	tuneWriter query = `PRAGMA busy_timeout = 0; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8000`
 )
 
 // object is a line of sqlite_schema.
@@ -166,8 +178,7 @@ func prepareFile(ctx context.Context, f file, opt Options, found finding) (*conn
 			return nil, err
 		}
 	}
-	// The writer waits for locks by itself (see begin).
-	c, err := dial(ctx, f.dsn(readWrite, 0))
+	c, err := dial(ctx, f.dsn(readWrite, opt.BusyTimeout))
 	if err != nil {
 		return nil, openFault(err, f)
 	}
@@ -182,7 +193,8 @@ func prepareFile(ctx context.Context, f file, opt Options, found finding) (*conn
 }
 
 func prepareSchema(ctx context.Context, c *conn, f file, opt Options, found finding) error {
-	if err := c.script(ctx, syncFull); err != nil {
+	// Even these read the file, and meet the lock of a process that starts beside.
+	if err := untilFree(ctx, opt.BusyTimeout, func() error { return c.script(ctx, syncFull) }); err != nil {
 		return err
 	}
 	if found.kind != kindOurs || found.version < schemaVersion() {
@@ -196,7 +208,7 @@ func prepareSchema(ctx context.Context, c *conn, f file, opt Options, found find
 	}); err != nil {
 		return err
 	}
-	return c.script(ctx, tuneWriter)
+	return untilFree(ctx, opt.BusyTimeout, func() error { return c.script(ctx, tuneWriter) })
 }
 
 // upgrade brings the file to the newest layout in one transaction.
