@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -15,25 +15,23 @@ import (
 	"handrail/internal/tool"
 )
 
+// defaultPreset is what a command means that names none.
+const defaultPreset = "tasks"
+
 // newCall is `handrail call`: one call through the same door as any client's.
 func newCall(env Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "call",
-		Short: "Call one tool and print its result",
-		Long: `Call one tool through the same door as any MCP client, and print the result
+	p, _ := config.FindPreset(defaultPreset)
+	cmd := newCallPreset(env, p)
+	cmd.Use = "call [PRESET] TOOL [JSON | -]"
+	cmd.Short = "Call one tool and print its result"
+	cmd.Long = `Call one tool through the same door as any MCP client, and print the result
 as JSON. The arguments are one JSON object; - reads them from standard input.
 The call is checked, confirmed and recorded like every other.
 
-` + exitHelp,
-		Example: `  handrail call tasks add_task '{"title":"Water the plants","due":"2026-12-01"}'
-  handrail call tasks list_tasks '{"filter":{"status":"open"}}'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return exit{ExitUsage, fmt.Errorf("there is no preset %q; there are: %s", args[0], strings.Join(config.PresetNames(), ", "))}
-		},
-	}
+The preset is ` + defaultPreset + ` where none is named. See the tools: handrail tools`
+	cmd.Example = `  handrail call add_task '{"title":"Water the plants","due":"2027-03-01"}'
+  handrail call list_tasks '{"filter":{"status":"open"}}'
+  echo '{"query":"plants"}' | handrail call tasks search_tasks -`
 	for _, p := range config.Presets {
 		cmd.AddCommand(newCallPreset(env, p))
 	}
@@ -42,54 +40,103 @@ The call is checked, confirmed and recorded like every other.
 
 func newCallPreset(env Env, p config.Preset) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   p.Name + " TOOL [JSON | -]",
-		Short: "Call a tool of the preset " + p.Name,
-		Args:  cobra.RangeArgs(1, 2),
+		Use:               p.Name + " TOOL [JSON | -]",
+		Short:             "Call a tool of the preset " + p.Name,
+		Annotations:       map[string]string{presetNote: p.Name},
+		ValidArgsFunction: completeTool(p),
+		Args: func(cmd *cobra.Command, words []string) error {
+			return checkCall(cmd, p, words)
+		},
 	}
 	addSettings(cmd, p)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := load(env, p, given(cmd.Flags(), p))
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		c, err := load(cmd, env, p)
 		if err != nil {
 			return err
 		}
 		raw := "{}"
-		if len(args) == 2 {
-			raw = args[1]
+		if len(words) == 2 {
+			raw = words[1]
 		}
 		if raw == "-" {
-			b, err := io.ReadAll(io.LimitReader(env.In, maxArguments+1))
-			if err != nil {
-				return exit{ExitFailed, fmt.Errorf("reading the arguments: %w", err)}
+			if raw, err = readArguments(env.In); err != nil {
+				return err
 			}
-			if len(b) > maxArguments {
-				return exit{ExitUsage, fmt.Errorf("the arguments are longer than %d bytes", maxArguments)}
-			}
-			raw = string(b)
 		}
-		return call(cmd, env, c, args[0], raw)
+		return call(cmd, env, c, words[0], raw)
 	}
 	return cmd
 }
 
-// maxArguments bounds arguments from standard input, like a message's length
-// over MCP.
+// checkCall refuses what cannot be a call before any file is touched.
+func checkCall(cmd *cobra.Command, p config.Preset, words []string) error {
+	offer, err := everything(p)
+	if err != nil {
+		return err
+	}
+	names := toolNames(offer)
+	switch {
+	case len(words) == 0:
+		return fmt.Errorf("which tool? There are %s", plural(names))
+	case !contains(names, words[0]) && cmd.HasSubCommands():
+		return fmt.Errorf("%q is no preset and no tool%s; the presets are %s; the tools of %s are %s", words[0],
+			meant(words[0], append(config.PresetNames(), names...), ""), plural(config.PresetNames()), p.Name, plural(names))
+	case !contains(names, words[0]):
+		return fmt.Errorf("%s has no tool %q%s; there are %s", p.Name, words[0], meant(words[0], names, ""), plural(names))
+	case len(words) > 2:
+		return fmt.Errorf("the arguments are one JSON object, and there is one word more: %q; put quotes around the object", words[2])
+	}
+	return nil
+}
+
+func toolNames(o app.Offer) []string {
+	var names []string
+	for _, t := range o.Tools() {
+		names = append(names, t.Spec.Name)
+	}
+	return names
+}
+
+// maxArguments bounds arguments from standard input, in bytes, like a message's
+// length over MCP.
 const maxArguments = 4 << 20
+
+func readArguments(in io.Reader) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(in, maxArguments+1))
+	switch {
+	case err != nil:
+		return "", exit{ExitFailed, fmt.Errorf("reading the arguments: %w", err)}
+	case len(b) > maxArguments:
+		return "", exit{ExitUsage, fmt.Errorf("the arguments are longer than %d bytes", maxArguments)}
+	}
+	return string(b), nil
+}
 
 func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error {
 	ctx := cmd.Context()
-	a, err := app.Open(ctx, c, app.World{Logger: newLogger(env, max(c.LogLevel, quietLevel)), Now: env.Now})
+	offer, err := app.Describe(c)
 	if err != nil {
 		return exit{ExitFailed, err}
 	}
+	if !contains(toolNames(offer), name) {
+		if c.ReadOnly {
+			return exit{ExitUsage, fmt.Errorf("read-only leaves out %s", name)}
+		}
+		return exit{ExitUsage, fmt.Errorf("%s is off; switch it on with --allow-write %s", name, name)}
+	}
+	a, err := app.Open(ctx, c, app.World{Logger: newLogger(env, max(c.LogLevel, slog.LevelWarn)), Now: env.Now})
+	if err != nil {
+		return exit{ExitFailed, failure(err)}
+	}
 	t, err := a.Tool(name)
 	if err != nil {
-		return exit{ExitUsage, errors.Join(errors.New(fault.Of(err).Message), a.Close())}
+		return exit{ExitUsage, errors.Join(failure(err), a.Close())}
 	}
 	o := a.Door.Call(ctx, tool.Call{Who: actor.LocalUser()}, t, []byte(raw))
 	if err := a.Close(); err != nil {
 		return exit{ExitFailed, err}
 	}
-	if _, err := fmt.Fprintf(env.Out, "%s\n", o.Envelope()); err != nil {
+	if _, err := fmt.Fprintf(env.Out, "%s\n", visibleJSON(o.Envelope())); err != nil {
 		return exit{ExitFailed, err}
 	}
 	if o.Fault != nil {
@@ -98,8 +145,14 @@ func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error 
 	return nil
 }
 
-// quietLevel is for commands that a person runs: information would be noise.
-const quietLevel = 4 // slog.LevelWarn
+// failure is what a person is told of an error: a fault's sentence without its
+// code and cause.
+func failure(err error) error {
+	if f := fault.Of(err); f != nil && f.Message != "" {
+		return errors.New(f.Message)
+	}
+	return err
+}
 
 // statusOf is the exit status of a call that failed.
 func statusOf(code fault.Code) int {

@@ -2,6 +2,8 @@
 // into settings and outcomes into exit statuses, and decides nothing else.
 package cli
 
+//go:generate go test -count=1 -run=TestGenerated . -update
+
 import (
 	"context"
 	"errors"
@@ -38,8 +40,8 @@ const (
 const exitHelp = `Exit status: 0 done, 1 failed, 2 wrong usage or settings, 3 call refused,
 4 not found, 5 not confirmed, 6 the record does not verify.`
 
-// exit is an error with its exit status; its message has been printed where
-// silent is set.
+// exit is an error with its exit status; without an error everything has been
+// said already.
 type exit struct {
 	status int
 	err    error
@@ -56,9 +58,16 @@ func (e exit) Unwrap() error { return e.err }
 
 // Main runs the program and returns its exit status.
 func Main(ctx context.Context, args []string, env Env) int {
+	if err := checkWords(args, env); err != nil {
+		return report(env, err)
+	}
 	root := newRoot(env)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	return report(env, root.ExecuteContext(ctx))
+}
+
+// report says what went wrong and returns the exit status.
+func report(env Env, err error) int {
 	var e exit
 	switch {
 	case err == nil:
@@ -66,42 +75,64 @@ func Main(ctx context.Context, args []string, env Env) int {
 	case errors.As(err, &e) && e.err == nil:
 		return e.status
 	case errors.As(err, &e):
-		printError(env, e.err)
-		return e.status
+		err = e.err
+	default:
+		e.status = ExitUsage
 	}
-	printError(env, err)
-	return ExitUsage
+	fmt.Fprintf(env.Err, "handrail: %s\n", visibleLines(err.Error()))
+	return e.status
 }
 
-func printError(env Env, err error) {
-	fmt.Fprintf(env.Err, "handrail: %v\n", err)
-}
+// The groups of the help.
+const (
+	groupServe   = "serve"
+	groupTry     = "try"
+	groupInspect = "inspect"
+)
 
 func newRoot(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "handrail",
-		Short: "A task list, notes and a project's own commands for AI agents, over MCP",
-		Long: `Handrail gives an AI agent a task list over the Model Context Protocol.
-It asks before it deletes, and keeps every call on a record that cannot be
-quietly rewritten.
+		Short: "A task list for AI agents, over MCP",
+		Long: `Handrail gives an AI agent a task list over the Model Context Protocol (MCP).
+It checks every argument, deletes nothing without an explicit confirmation, and
+keeps every call on a record that cannot be quietly rewritten.
 
-` + exitHelp,
+Begin with: handrail demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          noWords,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
+	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit{ExitUsage, fmt.Errorf("%w\nSee `%s --help`", err, cmd.CommandPath())}
+		return usage(cmd, []error{err})
 	})
+	root.AddGroup(
+		&cobra.Group{ID: groupServe, Title: "Serve an agent (an MCP host starts these):"},
+		&cobra.Group{ID: groupTry, Title: "Try it yourself:"},
+		&cobra.Group{ID: groupInspect, Title: "Look behind it:"},
+	)
 	for _, p := range config.Presets {
-		root.AddCommand(newPreset(env, p))
+		addTo(root, groupServe, newPreset(env, p))
 	}
-	root.AddCommand(newCall(env), newVersion(env))
+	addTo(root, groupTry, newDemo(env), newCall(env), newTools(env))
+	addTo(root, groupInspect, newAudit(env), newVersion(env))
+	root.SetHelpCommandGroupID(groupInspect)
+	root.SetCompletionCommandGroupID(groupInspect)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion")
 	return root
+}
+
+func addTo(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = group
+		root.AddCommand(c)
+	}
 }
 
 // newLogger writes JSON lines to stderr.

@@ -26,7 +26,8 @@ standard input and output; logs go to standard error. It can stand in for
 %s.
 
 %s`, p.Doc, p.Replaces, environmentHelp(p)),
-		Args: cobra.NoArgs,
+		Args:        noWords,
+		Annotations: map[string]string{presetNote: p.Name},
 	}
 	addSettings(cmd, p)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -39,16 +40,26 @@ standard input and output; logs go to standard error. It can stand in for
 func addSettings(cmd *cobra.Command, p config.Preset) {
 	for _, s := range p.Settings {
 		o, _ := config.Find(s.Option)
-		doc := fmt.Sprintf("%s (%s)", strings.TrimSuffix(o.Doc, "."), s.Env)
-		if o.Kind == config.Bool {
-			cmd.Flags().Bool(o.Name, s.Default == "true", doc)
-			continue
+		doc := strings.TrimSuffix(o.Doc, ".")
+		if s.DefaultDoc != "" {
+			doc += "; default: " + s.DefaultDoc
 		}
-		cmd.Flags().VarP(&textFlag{value: s.Default, kind: o.Value}, o.Name, "", doc)
+		if s.Required {
+			doc += "; required"
+		}
+		if s.Env != "" {
+			doc += " (" + s.Env + ")"
+		}
+		f := &textFlag{value: s.Default, kind: o.Value}
+		flag := cmd.Flags().VarPF(f, o.Name, "", doc)
 		switch o.Kind {
+		case config.Bool:
+			f.kind, flag.NoOptDefVal = "bool", "true"
 		case config.Choice:
 			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.FixedCompletions(o.Choices, cobra.ShellCompDirectiveNoFileComp)))
-		case config.Text:
+		case config.Tools:
+			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.FixedCompletions(p.Writes, cobra.ShellCompDirectiveNoFileComp)))
+		case config.Text, config.Number:
 			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.NoFileCompletions))
 		}
 	}
@@ -81,44 +92,37 @@ func given(flags *pflag.FlagSet, p config.Preset) map[string]string {
 
 func environmentHelp(p config.Preset) string {
 	var b strings.Builder
-	b.WriteString("Environment (a flag beats it):\n")
+	b.WriteString("Environment (an option beats it):\n")
 	for _, s := range p.Settings {
-		fmt.Fprintf(&b, "  %-20s like --%s\n", s.Env, s.Option)
+		if s.Env != "" {
+			fmt.Fprintf(&b, "  %-20s like --%s\n", s.Env, s.Option)
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // load makes the settings, or a usage error with every problem.
-func load(env Env, p config.Preset, flags map[string]string) (config.Config, error) {
-	c, err := config.Load(p, flags, env.Getenv)
-	if err != nil {
-		return c, exit{ExitUsage, fmt.Errorf("%s cannot start:\n%s", p.Name, indent(err))}
-	}
-	return c, nil
-}
-
-func indent(err error) string {
-	return "  " + strings.ReplaceAll(err.Error(), "\n", "\n  ")
+func load(cmd *cobra.Command, env Env, p config.Preset) (config.Config, error) {
+	c, err := config.Load(p, given(cmd.Flags(), p), env.Getenv)
+	return c, usage(cmd, split(err))
 }
 
 // serve runs a preset over stdio until its client is done.
 func serve(ctx context.Context, env Env, p config.Preset, flags map[string]string) error {
-	c, err := load(env, p, flags)
+	c, err := config.Load(p, flags, env.Getenv)
 	if err != nil {
-		return err
+		return exit{ExitUsage, err}
 	}
+	tuneMemory(env.Getenv)
 	logger := newLogger(env, c.LogLevel)
 	logger.LogAttrs(ctx, slog.LevelInfo, "settings", append([]slog.Attr{
 		slog.String("preset", p.Name), slog.String("version", app.Version),
 	}, config.Effective(p, c)...)...)
 	a, err := app.Open(ctx, c, app.World{Logger: logger, Now: env.Now})
 	if err != nil {
-		return exit{ExitFailed, err}
+		return exit{ExitFailed, failure(err)}
 	}
 	err = a.ServeStdio(ctx, env.In, env.Out)
-	if errors.Is(err, context.Canceled) {
-		err = nil // told to stop
-	}
 	if err := errors.Join(err, a.Close()); err != nil {
 		return exit{ExitFailed, err}
 	}
