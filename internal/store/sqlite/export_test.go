@@ -18,3 +18,36 @@ func (d *DB) SearchScanning(ctx context.Context, user string, q task.Query, limi
 
 // MaxQueued is how many entries wait before Queue blocks.
 const MaxQueued = maxQueued
+
+const (
+	readSynchronous query = `PRAGMA synchronous`
+	readJournalMode query = `PRAGMA journal_mode`
+	limitPages      query = `PRAGMA max_page_count = 1`
+	unlimitPages    query = `PRAGMA max_page_count = 4294967294`
+	dropUsers       query = `DELETE FROM users`
+)
+
+// Durability is what the writer's own connection says about itself.
+func (d *DB) Durability(ctx context.Context) (synchronous int, journal string, err error) {
+	err = d.writer.do(ctx, func(ctx context.Context, t *tx) error {
+		if err := t.conn.get(ctx, readSynchronous, nil, &synchronous); err != nil {
+			return err
+		}
+		return t.conn.get(ctx, readJournalMode, nil, &journal)
+	})
+	return synchronous, journal, err
+}
+
+// FillDisk makes the file unable to grow, or able again.
+func (d *DB) FillDisk(ctx context.Context, full bool) error {
+	q := unlimitPages
+	if full {
+		q = limitPages
+	}
+	return d.writer.do(ctx, func(ctx context.Context, t *tx) error { return t.conn.script(ctx, q) })
+}
+
+// WriteAsReader tries to write through a connection for reading.
+func (d *DB) WriteAsReader(ctx context.Context) error {
+	return d.readers.read(ctx, func(c *conn) error { return c.script(ctx, dropUsers) })
+}

@@ -37,7 +37,8 @@ func newPool(f file, opt Options, still bool) *pool {
 
 var errClosed = errors.New("the database is closed")
 
-// read runs do with a connection. Where this process does not write, the file
+// read runs do with a connection, again where a lock could not be had at once,
+// which SQLite does not always wait for. Where this process does not write, the file
 // may lie still, without a write-ahead log; it is then read without locks, and
 // read again if it changed meanwhile.
 func (p *pool) read(ctx context.Context, do func(*conn) error) error {
@@ -47,18 +48,20 @@ func (p *pool) read(ctx context.Context, do func(*conn) error) error {
 	case <-ctx.Done():
 		return asFault(ctx.Err())
 	}
-	for try := 0; ; try++ {
-		r, err := p.borrow(ctx)
-		if err != nil {
-			return asFault(err)
+	return asFault(untilFree(ctx, p.opt.BusyTimeout, func() error {
+		for try := 0; ; try++ {
+			r, err := p.borrow(ctx)
+			if err != nil {
+				return err
+			}
+			err = do(r.conn)
+			stale := r.mode == readStill && p.changed(r)
+			p.giveBack(r, stale)
+			if !stale || try == 20 {
+				return err
+			}
 		}
-		err = do(r.conn)
-		stale := r.mode == readStill && p.changed(r)
-		p.giveBack(r, stale)
-		if !stale || try == 20 {
-			return asFault(err)
-		}
-	}
+	}))
 }
 
 func (p *pool) changed(r *reader) bool {
