@@ -1,6 +1,35 @@
 package note
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
 
 // SetLockWait makes the vault give up on a locked folder after d.
 func (v *Vault) SetLockWait(d time.Duration) { v.lockWait = d }
+
+// Settle waits until nothing runs in the background.
+func (v *Vault) Settle() { v.index.wg.Wait() }
+
+// IndexBytes is the memory that searches remember things in.
+func (v *Vault) IndexBytes() (n int) {
+	if c := v.index.folders.Load(); c != nil {
+		for _, notes := range *c {
+			for name, k := range notes {
+				n += 8*len(k.sieve) + len(name) + 120
+			}
+		}
+	}
+	return n
+}
+
+// TryLock takes a folder's lock, as any process does.
+var TryLock = tryLock
+
+// WatchByPolling is Watch where the system has no file events.
+func (v *Vault) WatchByPolling(ctx context.Context) (<-chan Change, error) {
+	return v.watch(ctx, func() (*fsnotify.Watcher, error) { return nil, errors.ErrUnsupported }, 100*time.Millisecond)
+}

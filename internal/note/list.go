@@ -84,7 +84,7 @@ func prefixOf(folder string) string {
 
 // entry describes the note name of d.
 func (d *folder) entry(name string, buf []byte) (Entry, error) {
-	head, seen, err := d.read(name, buf)
+	head, seen, err := d.readHead(name, buf)
 	if err != nil {
 		if !errors.Is(err, fs.ErrPermission) {
 			return Entry{}, err

@@ -99,7 +99,7 @@ func cutText(text []byte, limit int) []byte {
 		return text
 	}
 	cut := limit
-	for back := 0; back < utf8.UTFMax && cut > 0; back++ {
+	for back := 0; back < utf8.UTFMax && cut >= 0; back++ {
 		if utf8.RuneStart(text[cut]) {
 			return text[:cut]
 		}

@@ -12,17 +12,19 @@ import (
 	"time"
 )
 
-var errNotRegular = errors.New("note: not a regular file")
+var (
+	errNotRegular = errors.New("note: not a regular file")
+	errLarge      = errors.New("note: larger than its buffer")
+)
 
 // version is what the file system tells about a file's content without reading
 // it. Two equal versions mean equal content, if the file was left alone for
 // longer than its clock ticks ([version.settled]).
 type version struct {
 	regular      bool
-	links        uint32
 	size         int64
 	mtime, ctime int64 // nanoseconds since 1970; ctime 0 where there is none
-	file         uint64
+	file, device uint64
 }
 
 func (s version) modified() time.Time { return time.Unix(0, s.mtime) }
@@ -37,6 +39,18 @@ func (s version) settled(now time.Time) bool {
 		tick = 2500 * time.Millisecond
 	}
 	return now.UnixNano()-last > int64(tick)
+}
+
+// readHead returns the first len(buf) bytes of the regular file name, in buf,
+// and its version when it was opened.
+func (d *folder) readHead(name string, buf []byte) ([]byte, version, error) {
+	return d.read(name, buf, false)
+}
+
+// readAll is readHead for a file that must be smaller than buf; errLarge where
+// it is not.
+func (d *folder) readAll(name string, buf []byte) ([]byte, version, error) {
+	return d.read(name, buf, true)
 }
 
 // handle counts who still needs an open folder.

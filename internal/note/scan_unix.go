@@ -53,9 +53,7 @@ func (d *folder) stat(name string) (version, error) {
 	return versionOf(&st), nil
 }
 
-// read returns the first len(buf) bytes of the regular file name, in buf, and
-// its version when it was opened.
-func (d *folder) read(name string, buf []byte) ([]byte, version, error) {
+func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, error) {
 	fd, err := ignoringEINTR(func() (int, error) {
 		return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	})
@@ -70,6 +68,9 @@ func (d *folder) read(name string, buf []byte) ([]byte, version, error) {
 	seen := versionOf(&st)
 	if !seen.regular {
 		return nil, seen, errNotRegular
+	}
+	if whole && seen.size >= int64(len(buf)) {
+		return nil, seen, errLarge
 	}
 	n := 0
 	for n < len(buf) && int64(n) < seen.size {
@@ -92,7 +93,7 @@ func versionOf(st *unix.Stat_t) version {
 		mtime:   st.Mtim.Nano(),
 		ctime:   st.Ctim.Nano(),
 		file:    uint64(st.Ino),
-		links:   uint32(min(uint64(st.Nlink), 1<<31)),
+		device:  uint64(st.Dev),
 	}
 }
 

@@ -55,7 +55,7 @@ func (d *folder) stat(name string) (version, error) {
 	return versionOf(info), nil
 }
 
-func (d *folder) read(name string, buf []byte) ([]byte, version, error) {
+func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
 		return nil, version{}, err
@@ -68,6 +68,9 @@ func (d *folder) read(name string, buf []byte) ([]byte, version, error) {
 		return nil, version{}, err
 	}
 	defer f.Close()
+	if whole && got.Size() >= int64(len(buf)) {
+		return nil, versionOf(got), errLarge
+	}
 	n, err := io.ReadFull(f, buf)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
@@ -77,6 +80,6 @@ func (d *folder) read(name string, buf []byte) ([]byte, version, error) {
 
 func versionOf(info fs.FileInfo) version {
 	return version{
-		regular: info.Mode().IsRegular(), size: info.Size(), mtime: info.ModTime().UnixNano(), links: 1,
+		regular: info.Mode().IsRegular(), size: info.Size(), mtime: info.ModTime().UnixNano(),
 	}
 }

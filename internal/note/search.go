@@ -42,7 +42,7 @@ func (v *Vault) Search(ctx context.Context, q SearchQuery) (Matches, error) {
 	if err != nil {
 		return Matches{}, err
 	}
-	v.index.missed(v, int(h.read.Load()))
+	v.index.learn(v, int(h.unknown.Load()))
 	return h.result(), nil
 }
 
@@ -73,11 +73,11 @@ type hunt struct {
 	v      *Vault
 	query  SearchQuery
 	needle *needle
-	sieve  []uint32 // what a note's sieve must have
+	grams  []uint32 // what a note's sieve must have
 
 	work    chan batch
 	found   atomic.Int64
-	read    atomic.Int64 // notes that had to be read
+	unknown atomic.Int64 // notes that were read for want of a sieve
 	mu      sync.Mutex
 	matches []Match
 	skips   []Skip
@@ -85,7 +85,7 @@ type hunt struct {
 
 func newHunt(v *Vault, q SearchQuery) *hunt {
 	n := newNeedle(q.Query)
-	return &hunt{v: v, query: q, needle: n, sieve: sieveBits(n.folded)}
+	return &hunt{v: v, query: q, needle: n, grams: gramsOf(n.folded)}
 }
 
 func (h *hunt) enough() bool { return h.found.Load() > int64(h.query.Limit) }
@@ -125,9 +125,17 @@ func (h *hunt) worker(ctx context.Context) {
 		}
 		// A batch that was taken is finished even when others found enough:
 		// it may come before theirs.
+		notes := h.v.index.in(b.dir.prefix)
 		for _, name := range b.names {
 			if ctx.Err() != nil {
 				break
+			}
+			k, ok := notes[name]
+			if ok && k.sieve.lacks(h.grams) && b.dir.still(name, k.version) {
+				continue
+			}
+			if !ok {
+				h.unknown.Add(1)
 			}
 			h.note(b, name, buf)
 		}
@@ -141,21 +149,14 @@ func (h *hunt) skip(path, why string) {
 	h.skips = append(h.skips, Skip{Path: path, Reason: why})
 }
 
-// note looks through one note, unless its sieve says that it cannot match.
+// note looks through one note.
 func (h *hunt) note(b batch, name string, buf []byte) {
-	if len(h.sieve) > 0 && h.v.index.excludes(b.dir, name, h.sieve) {
-		return
-	}
-	h.read.Add(1)
-	text, seen, err := b.dir.read(name, buf)
+	text, _, err := b.dir.readAll(name, buf)
 	switch {
 	case isNotExist(err):
 		return // it went away since its folder was read
 	case err != nil:
 		h.skip(b.dir.prefix+name, reason(err))
-		return
-	case seen.size > int64(h.v.limits.MaxReadBytes) || len(text) > h.v.limits.MaxReadBytes:
-		h.skip(b.dir.prefix+name, "it is larger than --max-read-bytes")
 		return
 	case isUTF16(text):
 		h.skip(b.dir.prefix+name, "it is UTF-16 text; save it as UTF-8")
@@ -226,6 +227,8 @@ func reason(err error) string {
 	switch {
 	case errors.Is(err, errNotRegular):
 		return "it is not a regular file"
+	case errors.Is(err, errLarge):
+		return "it is larger than --max-read-bytes"
 	case errors.Is(err, fs.ErrPermission):
 		return "the file system does not permit reading it"
 	}
