@@ -43,10 +43,10 @@ or an age (30m, 12h, 7d), in UTC; both bounds are inclusive.`,
 	cmd.Flags().Var(&until, "until", "Only calls at this time or earlier")
 	cmd.Flags().Var(&limit, "limit", "The newest N that match; 0 for all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object a line, with the hashes")
-	must(cmd.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(outcome.choices, cobra.ShellCompDirectiveNoFileComp)))
-	must(cmd.RegisterFlagCompletionFunc("tool", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	must(cmd.RegisterFlagCompletionFunc("outcome", completeOneOf(outcome.choices)))
+	must(cmd.RegisterFlagCompletionFunc("tool", func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		p, _ := findPreset(place.preset.value)
-		return toolCompletions(p), cobra.ShellCompDirectiveNoFileComp
+		return toolCompletions(p, begun), cobra.ShellCompDirectiveNoFileComp
 	}))
 	for _, name := range []string{"user", "since", "until", "limit"} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions))

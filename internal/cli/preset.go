@@ -56,9 +56,9 @@ func addSettings(cmd *cobra.Command, p config.Preset) {
 		case config.Bool:
 			f.kind, flag.NoOptDefVal = "bool", "true"
 		case config.Choice:
-			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.FixedCompletions(o.Choices, cobra.ShellCompDirectiveNoFileComp)))
+			must(cmd.RegisterFlagCompletionFunc(o.Name, completeOneOf(o.Choices)))
 		case config.Tools:
-			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.FixedCompletions(p.Writes, cobra.ShellCompDirectiveNoFileComp)))
+			must(cmd.RegisterFlagCompletionFunc(o.Name, completeOneOf(p.Writes)))
 		case config.Text, config.Number:
 			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.NoFileCompletions))
 		}

@@ -14,7 +14,7 @@ func newVersion(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noWords,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(env.Out, "handrail %s (%s, %s/%s)\n", app.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
