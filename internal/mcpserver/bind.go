@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"handrail/internal/fault"
 	"handrail/internal/tool"
 )
 
@@ -35,7 +37,15 @@ func (s *Server) describe(t tool.Tool) *mcp.Tool {
 func (s *Server) handle(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		call := tool.Call{Who: s.who, Progress: progress(req)}
-		return s.result(s.door.Call(ctx, call, t, req.Params.Arguments)), nil
+		ask := s.asker(req)
+		if ask != nil {
+			call.Asker = ask
+		}
+		o := s.door.Call(ctx, call, t, req.Params.Arguments)
+		if o.Question != nil && ask != nil {
+			return ask.question(*o.Question), nil
+		}
+		return s.result(o), nil
 	}
 }
 
@@ -43,11 +53,29 @@ func (s *Server) handle(t tool.Tool) mcp.ToolHandler {
 // the same JSON as text for clients that read only text.
 func (s *Server) result(o tool.Outcome) *mcp.CallToolResult {
 	envelope := o.Envelope()
-	return &mcp.CallToolResult{
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(envelope)}},
-		StructuredContent: envelope,
-		IsError:           !o.OK(),
+	out := &mcp.CallToolResult{StructuredContent: envelope, IsError: !o.OK()}
+	for _, b := range o.Blocks {
+		out.Content = append(out.Content, content(b))
 	}
+	if o.Blocks == nil {
+		out.Content = []mcp.Content{&mcp.TextContent{Text: string(envelope)}}
+	}
+	return out
+}
+
+// content is a block on the wire.
+func content(b tool.Block) mcp.Content {
+	switch b.Kind {
+	case tool.ImageBlock:
+		return &mcp.ImageContent{Data: b.Data, MIMEType: b.MIMEType, Meta: b.Meta}
+	case tool.AudioBlock:
+		return &mcp.AudioContent{Data: b.Data, MIMEType: b.MIMEType, Meta: b.Meta}
+	case tool.ResourceBlock:
+		return &mcp.EmbeddedResource{
+			Resource: &mcp.ResourceContents{URI: b.URI, MIMEType: b.MIMEType, Text: b.Text, Blob: b.Data}, Meta: b.Meta,
+		}
+	}
+	return &mcp.TextContent{Text: b.Text, Meta: b.Meta}
 }
 
 // progress sends progress to a client that asked for it.
@@ -76,7 +104,13 @@ func (s *Server) survive(next mcp.MethodHandler) mcp.MethodHandler {
 				res, err = nil, internalError(ref)
 			}
 		}()
-		return next(ctx, method, req)
+		res, err = next(ctx, method, req)
+		if method == methodCallTool && askFailed(err) {
+			s.logger.Info("a question could not be put to the person", "error", err)
+			f := fault.New(fault.Declined, "the question could not be put to the person, or got no answer; nothing was changed")
+			return s.result(tool.Outcome{Fault: f}), nil
+		}
+		return res, err
 	}
 }
 
@@ -85,4 +119,71 @@ func internalError(ref string) error {
 		Code:    jsonrpc.CodeInternalError,
 		Message: "something went wrong inside the server; the operator's log has the cause under reference " + ref,
 	}
+}
+
+// endListens ends subscriptions over HTTP in order when stopping is done: their
+// streams get a last word, and the requests that are running go on.
+func (s *Server) endListens(stopping context.Context) {
+	s.sdk.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == methodListen {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithCancel(ctx)
+				defer cancel()
+				defer context.AfterFunc(stopping, cancel)()
+			}
+			return next(ctx, method, req)
+		}
+	})
+}
+
+// forwardToSDK passes notices on to the SDK's own subscriptions, which are those
+// over HTTP, until the function that it returns is called.
+func (s *Server) forwardToSDK() (leave func()) {
+	box, stop := s.feed.listen(func(Notice) bool { return true })
+	end := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-box.ready:
+				for _, n := range box.take() {
+					s.notifySDK(n)
+				}
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() { stop(); close(end) }
+}
+
+// notifySDK has the SDK announce a change. It announces the change of a list
+// only when something is added to it, so what is there is added again.
+func (s *Server) notifySDK(n Notice) {
+	switch n.Kind {
+	case ResourceUpdated:
+		if err := s.sdk.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: n.URI}); err != nil {
+			s.logger.Debug("announcing a resource", "error", err)
+		}
+	case ToolsChanged:
+		for _, t := range s.tools {
+			s.sdk.AddTool(s.describe(t), s.handle(t))
+			return
+		}
+	case ResourcesChanged:
+		for _, set := range s.sets {
+			for _, r := range set.Resources {
+				if !r.Template {
+					s.addResource(r)
+					return
+				}
+			}
+		}
+	}
+}
+
+// askFailed reports whether an error of the SDK says that a client of the
+// handshake era could not be asked, or did not answer.
+func askFailed(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "multi-round-trip:")
 }

@@ -23,9 +23,7 @@ func (s *Server) addFeatures() {
 					URITemplate: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
 				}, s.read(r))
 			} else {
-				s.sdk.AddResource(&mcp.Resource{
-					URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
-				}, s.read(r))
+				s.addResource(r)
 			}
 		}
 		for _, p := range set.Prompts {
@@ -35,6 +33,12 @@ func (s *Server) addFeatures() {
 	if s.listers() > 0 {
 		s.sdk.AddReceivingMiddleware(s.listResources)
 	}
+}
+
+func (s *Server) addResource(r tool.Resource) {
+	s.sdk.AddResource(&mcp.Resource{
+		URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType,
+	}, s.read(r))
 }
 
 func (s *Server) read(r tool.Resource) mcp.ResourceHandler {

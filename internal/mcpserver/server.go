@@ -26,6 +26,8 @@ type Options struct {
 	Door *tool.Door
 	// Sets are what is served, in order.
 	Sets []toolset.Set
+	// Seal makes the request states of questions; without one no client is asked.
+	Seal *Seal
 	// Drain bounds how long calls may still run once input has ended;
 	// DrainTimeout by default.
 	Drain time.Duration
@@ -42,6 +44,7 @@ type Server struct {
 	sdk      *mcp.Server
 	announce subscribable
 	feed     Feed
+	seal     *Seal
 	drain    time.Duration
 	logger   *slog.Logger
 }
@@ -59,7 +62,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 	if o.Drain == 0 {
 		o.Drain = DrainTimeout
 	}
-	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, drain: o.Drain, logger: o.Logger}
+	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, seal: o.Seal, drain: o.Drain, logger: o.Logger}
 	info := &mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}
 	caps := s.capabilities()
 	s.announce = subscribable{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -49,8 +50,12 @@ func (c *conn) writeResponse(m *jsonrpc.Response) error {
 	return c.state()
 }
 
-// writeRequest sends a request or a notice of the server.
+// writeRequest sends a request or a notice of the server. What the SDK says of
+// changes is dropped: this session hears of them through the feed.
 func (c *conn) writeRequest(m *jsonrpc.Request) error {
+	if slices.Contains(noticeMethods[:], m.Method) {
+		return nil
+	}
 	line, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return err

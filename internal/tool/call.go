@@ -29,10 +29,14 @@ type Call struct {
 	Confirmed *Question
 }
 
-// Outcome is how a call ended. Exactly one of Data, Fault and Question is set.
+// Outcome is how a call ended: with Data, with a Fault (and then perhaps Data
+// beside it), or with a Question.
 type Outcome struct {
-	// Data is the tool's result, JSON.
+	// Data is the tool's result, JSON. Beside a Fault it says how far a run came.
 	Data json.RawMessage
+	// Blocks are the content where the tool has its own; nil means the envelope as
+	// text.
+	Blocks []Block
 	// Fault is what went wrong, flattened: its message may be shown.
 	Fault *fault.Fault
 	// Question waits for a person's answer; nothing was changed.
@@ -45,8 +49,8 @@ type Outcome struct {
 func (o Outcome) Envelope() json.RawMessage {
 	switch {
 	case o.Fault != nil:
-		b, err := json.Marshal(failure{Error: wireFault{string(o.Fault.Code), o.Fault.Message}})
-		if err != nil { // two strings always marshal
+		b, err := json.Marshal(failure{Error: wireFault{string(o.Fault.Code), o.Fault.Message}, Data: o.Data})
+		if err != nil { // strings and JSON that marshalled before
 			panic(err)
 		}
 		return b
@@ -61,8 +65,9 @@ func (o Outcome) Envelope() json.RawMessage {
 const okOpen = `{"ok":true,"data":`
 
 type failure struct {
-	OK    bool      `json:"ok"`
-	Error wireFault `json:"error"`
+	OK    bool            `json:"ok"`
+	Error wireFault       `json:"error"`
+	Data  json.RawMessage `json:"data,omitempty"`
 }
 
 type wireFault struct {
@@ -92,3 +97,42 @@ func (o Outcome) recorded() (audit.Outcome, string) {
 	}
 	return audit.Error, code
 }
+
+// Block is one piece of content of a result.
+type Block struct {
+	Kind BlockKind
+	// Text is for a text, and for a resource that is text.
+	Text string
+	// Data is for an image, a sound, and a resource that is bytes.
+	Data []byte
+	// MIMEType of Data or of a resource; URI of a resource.
+	MIMEType, URI string
+	// Meta is the block's _meta.
+	Meta map[string]any
+}
+
+// BlockKind is what a block holds.
+type BlockKind int
+
+// The kinds.
+const (
+	TextBlock BlockKind = iota
+	ImageBlock
+	AudioBlock
+	ResourceBlock
+)
+
+// Rendered is a result that has its own blocks of content.
+type Rendered interface{ Blocks() []Block }
+
+// withData is an error of a call that got somewhere before it failed.
+type withData struct {
+	error
+	out any
+}
+
+func (w withData) Unwrap() error { return w.error }
+
+// WithData is err with the result of a call that failed after it had begun: the
+// outcome carries both. out is what the tool would have returned.
+func WithData(err error, out any) error { return withData{err, out} }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -115,11 +116,20 @@ func (d *Door) perform(ctx context.Context, c *Call, t Tool, raw []byte, pending
 	if err != nil {
 		return Outcome{}, err
 	}
+	return render(out)
+}
+
+// render makes the outcome of a result.
+func render(out any) (Outcome, error) {
 	data, err := jsonx.Marshal(out, jsonx.Deterministic(true))
 	if err != nil {
 		return Outcome{}, fmt.Errorf("the result cannot be written as JSON: %w", err)
 	}
-	return Outcome{Data: json.RawMessage(data)}, nil
+	o := Outcome{Data: json.RawMessage(data)}
+	if r, ok := out.(Rendered); ok {
+		o.Blocks = r.Blocks()
+	}
+	return o, nil
 }
 
 // flatten turns any error into what the caller may see and tells the operator
@@ -136,7 +146,16 @@ func (d *Door) flatten(c Call, t Tool, err error) Outcome {
 	default:
 		log.Debug("call refused", "code", f.Code, "error", err)
 	}
-	return Outcome{Fault: f}
+	o := Outcome{Fault: f}
+	var got withData
+	if errors.As(err, &got) {
+		if part, err := render(got.out); err == nil {
+			o.Data, o.Blocks = part.Data, part.Blocks
+		} else {
+			log.Error("what a failed call had done is lost", "error", err)
+		}
+	}
+	return o
 }
 
 // record writes how the call ended, unless the change already did.

@@ -1,0 +1,81 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"handrail/internal/tool"
+)
+
+// questionKey names the one question of a call in its input requests.
+const questionKey = "confirm"
+
+// confirmForm is the form that a person fills in.
+var confirmForm = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do it","description":"This cannot be undone."}},"required":["confirm"]}`)
+
+// asker puts the question of one call to the person behind its client. In the
+// modern era the client gets the question as the result and calls again with
+// the answer; for a client of the handshake era the SDK asks and calls again
+// in the client's place.
+type asker struct {
+	seal  *Seal
+	user  string
+	req   *mcp.CallToolRequest
+	state string // the sealed state of a question that is pending
+}
+
+// asker is nil where the client cannot ask a person.
+func (s *Server) asker(req *mcp.CallToolRequest) *asker {
+	if s.seal == nil {
+		return nil
+	}
+	caps := req.ClientCapabilities()
+	if caps == nil || caps.Elicitation == nil {
+		return nil
+	}
+	if e := caps.Elicitation; e.Form == nil && e.URL != nil {
+		return nil // it can only open a page
+	}
+	return &asker{seal: s.seal, user: s.who.User, req: req}
+}
+
+// Ask implements tool.Asker.
+func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q tool.Question) (tool.Answer, string, error) {
+	p := a.req.Params
+	if p.RequestState == "" {
+		state, err := a.seal.close(a.user, t.Spec.Name, canonical, q.Target)
+		a.state = state
+		return tool.Pending, "", err
+	}
+	st, err := a.seal.open(p.RequestState, a.user, t.Spec.Name, canonical, q.Target)
+	if err != nil {
+		return tool.No, err.Error(), nil
+	}
+	answer, _ := p.InputResponses[questionKey].(*mcp.ElicitResult)
+	if answer == nil {
+		return tool.No, "the answer to the question is missing; nothing was changed", nil
+	}
+	if err := a.seal.spend(st); err != nil {
+		return tool.No, err.Error(), nil
+	}
+	yes, _ := answer.Content["confirm"].(bool)
+	switch {
+	case answer.Action == "accept" && yes:
+		return tool.Yes, "", nil
+	case answer.Action == "cancel":
+		return tool.No, "the person closed the question without an answer; nothing was changed", nil
+	}
+	return tool.No, "the person said no; nothing was changed", nil
+}
+
+// question is the result that asks.
+func (a *asker) question(q tool.Question) *mcp.CallToolResult {
+	return &mcp.CallToolResult{
+		InputRequests: mcp.InputRequestMap{questionKey: &mcp.ElicitParams{
+			Mode: "form", Message: q.Message, RequestedSchema: confirmForm,
+		}},
+		RequestState: a.state,
+	}
+}
