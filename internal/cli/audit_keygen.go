@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/mod/sumdb/note"
+
+	"handrail/internal/audit"
 )
 
 // newAuditKeygen is `handrail audit keygen`.
@@ -34,7 +35,7 @@ verifies.`,
 	cmd.Flags().Var(&name, "name", "The name in the key, which stands on every checkpoint")
 	must(cmd.RegisterFlagCompletionFunc("name", cobra.NoFileCompletions))
 	cmd.RunE = func(_ *cobra.Command, words []string) error {
-		private, public, err := note.GenerateKey(rand.Reader, string(name))
+		private, public, err := audit.NewKey(rand.Reader, string(name))
 		if err != nil {
 			return exit{ExitFailed, err}
 		}

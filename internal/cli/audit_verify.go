@@ -94,8 +94,8 @@ func (v verifier) alone(ctx context.Context, r audit.Reader) error {
 	}
 	v.say("")
 	v.say("Not proved: that the end was not cut off, or that the whole record was not")
-	v.say("written anew by somebody who can write the file. A checkpoint kept elsewhere")
-	v.say("proves both (handrail audit checkpoint, verify --checkpoint).")
+	v.say("written anew by somebody who can write the file. A checkpoint that was kept")
+	v.say("elsewhere proves both up to its time (handrail audit checkpoint).")
 	return nil
 }
 
