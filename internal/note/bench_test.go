@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"handrail/internal/note"
+	"handrail/internal/testenv"
 )
 
 // The measured case: 20,000 notes of 4 KB in 400 folders, 81 MB.
@@ -60,7 +60,6 @@ func benchTree(b testing.TB) string {
 			}
 		}
 	}
-	time.Sleep(100 * time.Millisecond) // until every file's time has settled
 	return root
 }
 
@@ -85,7 +84,7 @@ func BenchmarkNotes(b *testing.B) {
 	b.Run("ripgrep", func(b *testing.B) {
 		rg, err := exec.LookPath("rg")
 		if err != nil {
-			b.Skip("LEFT OUT: ripgrep is not installed")
+			testenv.LeftOut(b, "ripgrep is not installed")
 		}
 		for b.Loop() {
 			if out, err := exec.Command(rg, "-i", benchNeedle, root).Output(); err != nil || strings.Count(string(out), "\n") != benchRare {

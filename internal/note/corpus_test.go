@@ -26,7 +26,7 @@ func refusedPaths() []refusedPath {
 		}
 	}
 	add("empty", "", "a//b.md", "a/", "a.md/", "a/b//c.md", "a///b.md")
-	add("absolute", "/a.md", "/etc/passwd", "/", "/root/a.md", "/./a.md", "/../a.md", "/C:/a.md", "/proc/self/environ", "/dev/null")
+	add("absolute", "/a.md", "/etc/passwd", "/", "/srv/a.md", "/./a.md", "/../a.md", "/C:/a.md", "/proc/self/environ", "/dev/null")
 	add("UNC", "//server/share/a.md", `\\server\share\a.md`, `\\?\C:\a.md`, `\\.\pipe\a.md`, "//a.md", `\\localhost\c$\a.md`)
 	for _, d := range "CDZcdz" {
 		add("drive", string(d)+":/a.md", string(d)+`:\a.md`, string(d)+":a.md", string(d)+":")

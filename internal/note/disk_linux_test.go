@@ -1,10 +1,7 @@
 package note_test
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -12,23 +9,15 @@ import (
 
 	"handrail/internal/fault"
 	"handrail/internal/note"
+	"handrail/internal/testenv"
 )
-
-// leftOut skips a test loudly, and fails it where everything must run.
-func leftOut(t testing.TB, why string) {
-	t.Helper()
-	if os.Getenv("HANDRAIL_TEST_ALL") == "1" {
-		t.Fatal("LEFT OUT: " + why)
-	}
-	t.Skip("LEFT OUT: " + why)
-}
 
 // mount makes a small file system of its own for a test.
 func mount(t testing.TB, options string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		leftOut(t, "mounting a tmpfs needs root: "+err.Error())
+		testenv.LeftOut(t, "mounting a tmpfs needs root: "+err.Error())
 	}
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
 	return dir
@@ -86,7 +75,7 @@ func TestAReadOnlyDiskIsReadAndNotWritten(t *testing.T) {
 	root := mount(t, "size=1m")
 	put(t, root, "a.md", "x\n")
 	if err := syscall.Mount("", root, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		leftOut(t, err.Error())
+		testenv.LeftOut(t, err.Error())
 	}
 	v := openVault(t, root, note.Limits{})
 	if c, err := v.Read(ctx, "a.md"); err != nil || c.Content != "x\n" {
@@ -146,8 +135,7 @@ func TestAWriteKeepsTheNotesModeOwnerAndAttributes(t *testing.T) {
 // TestFilesThatMayNotBeReadOrWrittenGetAnAnswer runs as nobody, since root may
 // do everything.
 func TestFilesThatMayNotBeReadOrWrittenGetAnAnswer(t *testing.T) {
-	if os.Getuid() == 0 {
-		asNobody(t)
+	if testenv.Unprivileged(t) {
 		return
 	}
 	root := t.TempDir()
@@ -191,36 +179,5 @@ func TestFilesThatMayNotBeReadOrWrittenGetAnAnswer(t *testing.T) {
 	}
 	if got := get(t, filepath.Join(root, "fixed.md")); got != "needle\n" {
 		t.Errorf("a note that may not be written holds %q", got)
-	}
-}
-
-// asNobody runs the calling test again as a user without rights.
-func asNobody(t *testing.T) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The binary and the temporary folder must be reachable for nobody.
-	dir, err := os.MkdirTemp("/tmp", "handrail-nobody-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	data, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copied := filepath.Join(dir, "note.test")
-	if err := errors.Join(os.WriteFile(copied, data, 0o755), os.Chmod(copied, 0o755), os.Chmod(dir, 0o777)); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(copied, "-test.run", "^"+t.Name()+"$", "-test.v")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
-		t.Fatal(fmt.Sprintf("as nobody: %v\n%s", err, out))
 	}
 }

@@ -15,15 +15,11 @@ func (v *Vault) SetLockWait(d time.Duration) { v.lockWait = d }
 func (v *Vault) Settle() { v.index.wg.Wait() }
 
 // IndexBytes is the memory that searches remember things in.
-func (v *Vault) IndexBytes() (n int) {
+func (v *Vault) IndexBytes() int {
 	if c := v.index.folders.Load(); c != nil {
-		for _, notes := range *c {
-			for name, k := range notes {
-				n += 8*len(k.sieve) + len(name) + 120
-			}
-		}
+		return c.size()
 	}
-	return n
+	return 0
 }
 
 // TryLock takes a folder's lock, as any process does.

@@ -73,52 +73,93 @@ func (x *index) learn(v *Vault, unknown int) {
 	})
 }
 
-// build walks everything and keeps what is still right of the index before.
+// build makes the next catalog. It looks at all notes first, then waits until
+// the clocks of their file systems have ticked, then reads those that it did not
+// know: so whatever changes after the reading has another version.
 func (x *index) build(ctx context.Context, v *Vault) (catalog, error) {
-	next := catalog{}
-	size := 0
+	next, fresh, wait, err := x.survey(ctx, v)
+	if err != nil || len(fresh) == 0 {
+		return next, err
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(wait):
+	}
+	size := next.size()
 	buf := make([]byte, v.limits.MaxReadBytes+1)
 	var maker sieveMaker
+	err = visit(ctx, v, func(d *folder, name string) bool {
+		seen, ok := fresh[d.prefix+name]
+		if !ok {
+			return true
+		}
+		if text, now, err := d.readAll(name, buf); err == nil && now == seen && int64(len(text)) == seen.size && !isUTF16(text) {
+			k := known{seen, maker.make(text)}
+			size += k.size(name)
+			next.add(d.prefix, name, k)
+		}
+		return size < maxIndexBytes
+	})
+	return next, err
+}
+
+// survey keeps what is still right of the catalog before, and finds what is new
+// and how long to wait before it is read. It takes no notes where the file
+// system has no ctime (Windows): another time can be set back by anybody.
+func (x *index) survey(ctx context.Context, v *Vault) (next catalog, fresh map[string]version, wait time.Duration, err error) {
+	next, fresh = catalog{}, map[string]version{}
+	err = visit(ctx, v, func(d *folder, name string) bool {
+		now, err := d.stat(name)
+		if err != nil || !now.regular || now.ctime == 0 {
+			return true
+		}
+		if k, ok := x.in(d.prefix)[name]; ok && k.version == now {
+			next.add(d.prefix, name, k)
+		} else {
+			fresh[d.prefix+name] = now
+			wait = max(wait, now.tick())
+		}
+		return true
+	})
+	return next, fresh, wait, err
+}
+
+// visit calls do for each note until it returns false.
+func visit(ctx context.Context, v *Vault, do func(d *folder, name string) bool) error {
 	s := scan{ctx: ctx, skip: func(string, error) {}, emit: func(b batch) bool {
 		defer b.dir.release()
-		before := x.in(b.dir.prefix)
-		notes := next[b.dir.prefix]
-		if notes == nil {
-			notes = map[string]known{}
-			next[b.dir.prefix] = notes
-		}
 		for _, name := range b.names {
-			k, ok := before[name]
-			if !ok || !b.dir.still(name, k.version) {
-				if k, ok = b.dir.sift(name, buf, &maker); !ok {
-					continue
-				}
-			}
-			if size += 8*len(k.sieve) + len(name) + 120; size > maxIndexBytes {
+			if !do(b.dir, name) {
 				return false
 			}
-			notes[name] = k
 		}
 		return true
 	}}
-	return next, s.run(v.root, "")
+	return s.run(v.root, "")
 }
+
+func (c catalog) add(prefix, name string, k known) {
+	if c[prefix] == nil {
+		c[prefix] = map[string]known{}
+	}
+	c[prefix][name] = k
+}
+
+// size is about how many bytes of memory the catalog takes.
+func (c catalog) size() (n int) {
+	for _, notes := range c {
+		for name, k := range notes {
+			n += k.size(name)
+		}
+	}
+	return n
+}
+
+func (k known) size(name string) int { return 8*len(k.sieve) + len(name) + 120 }
 
 // still reports whether the file name has that version now.
 func (d *folder) still(name string, then version) bool {
 	now, err := d.stat(name)
 	return err == nil && now == then
-}
-
-// sift makes the sieve of a note. It refuses one that changed so lately that a
-// further change might not show, one that search would skip, one that changed
-// while it was read, and, for want of a time that no program can set back, every
-// note on Windows.
-func (d *folder) sift(name string, buf []byte, maker *sieveMaker) (known, bool) {
-	now := time.Now()
-	text, seen, err := d.readAll(name, buf)
-	if err != nil || !seen.settled(now) || seen.ctime == 0 || isUTF16(text) || int64(len(text)) != seen.size {
-		return known{}, false
-	}
-	return known{seen, maker.make(text)}, d.still(name, seen)
 }

@@ -12,7 +12,8 @@ import (
 // lock takes the folder's lock against other processes and waits for it at most
 // lockWait; then it says unavailable.
 func (v *Vault) lock(ctx context.Context, dir *os.Root) (unlock func(), err error) {
-	deadline := time.Now().Add(v.lockWait)
+	late := time.NewTimer(v.lockWait)
+	defer late.Stop()
 	for pause := 200 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
 		unlock, ok, err := tryLock(dir)
 		if err != nil {
@@ -21,14 +22,13 @@ func (v *Vault) lock(ctx context.Context, dir *os.Root) (unlock func(), err erro
 		if ok {
 			return unlock, nil
 		}
-		if time.Now().After(deadline) {
-			return nil, fault.New(fault.Unavailable,
-				"another process has been writing in this folder for %s; nothing was changed, try again", v.lockWait)
-		}
 		// Waiters ask at different moments, so that none is always late.
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-late.C:
+			return nil, fault.New(fault.Unavailable,
+				"another process has been writing in this folder for %s; nothing was changed, try again", v.lockWait)
 		case <-time.After(pause/2 + rand.N(pause)):
 		}
 	}

@@ -130,8 +130,8 @@ type Matches struct {
 	Truncated bool `json:"truncated"`
 	// Skipped lists the first 50 notes that were not searched, with the reason;
 	// SkippedMore counts those beyond.
-	Skipped     []Skip `json:"skipped"`
-	SkippedMore int    `json:"skippedMore,omitempty"`
+	Skipped     []Unsearched `json:"skipped"`
+	SkippedMore int          `json:"skippedMore,omitempty"`
 }
 
 // Match is one matching line, counted from 1. Text is the line without its line
@@ -144,8 +144,8 @@ type Match struct {
 	Cut  bool   `json:"cut,omitempty"`
 }
 
-// Skip is a note that was not searched.
-type Skip struct {
+// Unsearched is a note that was not searched.
+type Unsearched struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"handrail/internal/note"
+	"handrail/internal/testenv"
 )
 
 // child starts this test binary as another process that does what.
@@ -102,7 +103,7 @@ func TestAKilledWriterLeavesWholeNotesAndItsRemainsAreSwept(t *testing.T) {
 	put(t, root, "kept.md", strings.Repeat("z", 20_000)+"\n")
 	leftovers := 0
 	rounds := 50
-	if os.Getenv("HANDRAIL_LONG") == "1" {
+	if testenv.Long() {
 		rounds = 500
 	}
 	for i := range rounds {

@@ -17,6 +17,7 @@ import (
 
 	"handrail/internal/fault"
 	"handrail/internal/note"
+	"handrail/internal/testenv"
 )
 
 func link(t testing.TB, target, path string) {
@@ -296,7 +297,7 @@ func TestAFolderSwappedForALinkWhileItIsReadShowsNothingOutside(t *testing.T) {
 
 // raceTime is how long a race is run: seconds, or minutes of them on request.
 func raceTime() time.Duration {
-	if os.Getenv("HANDRAIL_LONG") == "1" {
+	if testenv.Long() {
 		return time.Minute
 	}
 	return 2 * time.Second

@@ -18,8 +18,8 @@ var (
 )
 
 // version is what the file system tells about a file's content without reading
-// it. Two equal versions mean equal content, if the file was left alone for
-// longer than its clock ticks ([version.settled]).
+// it. Two equal versions mean equal content, if the content was read at least a
+// [version.tick] after the first was seen.
 type version struct {
 	regular      bool
 	size         int64
@@ -29,16 +29,15 @@ type version struct {
 
 func (s version) modified() time.Time { return time.Unix(0, s.mtime) }
 
-// settled reports whether a change after now would have another version: a file
-// system's clock ticks every few milliseconds on a local disk and every two
-// seconds at worst (FAT), which times in whole milliseconds give away.
-func (s version) settled(now time.Time) bool {
-	last := max(s.mtime, s.ctime)
-	tick := 50 * time.Millisecond
-	if s.mtime%int64(time.Millisecond) == 0 {
-		tick = 2500 * time.Millisecond
+// tick is how long to wait after seeing a version until no further change can
+// have the same: the clock of a local file system ticks every few milliseconds,
+// that of others every two seconds at worst (FAT), which times in whole
+// milliseconds give away.
+func (s version) tick() time.Duration {
+	if s.ctime%int64(time.Millisecond) == 0 {
+		return 2500 * time.Millisecond
 	}
-	return now.UnixNano()-last > int64(tick)
+	return 50 * time.Millisecond
 }
 
 // readHead returns the first len(buf) bytes of the regular file name, in buf,
@@ -71,7 +70,7 @@ func (d *folder) release() {
 type batch struct {
 	dir   *folder
 	names []string
-	skips []Skip // names in between that the rules refuse
+	skips []Unsearched // names in between that the rules refuse
 }
 
 // batchSize keeps workers busy and a stopped scan cheap.
@@ -156,7 +155,7 @@ func (s *scan) folder(d *folder) error {
 				return err
 			}
 		case it.rule != "":
-			b.skips = append(b.skips, Skip{Path: d.prefix + it.name, Reason: "its path " + it.rule})
+			b.skips = append(b.skips, Unsearched{Path: d.prefix + it.name, Reason: "its path " + it.rule})
 		default:
 			if b.names = append(b.names, it.name); len(b.names) == batchSize {
 				if err := s.flush(d, &b); err != nil {

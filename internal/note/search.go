@@ -80,7 +80,7 @@ type hunt struct {
 	unknown atomic.Int64 // notes that were read for want of a sieve
 	mu      sync.Mutex
 	matches []Match
-	skips   []Skip
+	skips   []Unsearched
 }
 
 func newHunt(v *Vault, q SearchQuery) *hunt {
@@ -146,7 +146,7 @@ func (h *hunt) worker(ctx context.Context) {
 func (h *hunt) skip(path, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.skips = append(h.skips, Skip{Path: path, Reason: why})
+	h.skips = append(h.skips, Unsearched{Path: path, Reason: why})
 }
 
 // note looks through one note.
@@ -244,8 +244,8 @@ func (h *hunt) result() Matches {
 		}
 		return a.Line - b.Line
 	})
-	slices.SortFunc(h.skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
-	m := Matches{Matches: []Match{}, Skipped: []Skip{}}
+	slices.SortFunc(h.skips, func(a, b Unsearched) int { return strings.Compare(a.Path, b.Path) })
+	m := Matches{Matches: []Match{}, Skipped: []Unsearched{}}
 	size := 0
 	for _, f := range h.matches {
 		size += jsonSize(f.Path) + jsonSize(f.Text) + 40

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -129,7 +128,7 @@ func TestNotesThatCannotBeSearchedAreNamedWithTheReason(t *testing.T) {
 	m := search(t, v, "needle")
 	want := note.Matches{
 		Matches: []note.Match{{Path: "latin.md", Line: 1, Text: "caf\uFFFD needle"}, {Path: "ok.md", Line: 1, Text: "needle"}},
-		Skipped: []note.Skip{
+		Skipped: []note.Unsearched{
 			{Path: "big.md", Reason: "it is larger than --max-read-bytes"},
 			{Path: "nul.md", Reason: "its path must not have the name of a Windows device"},
 			{Path: "wide.md", Reason: "it is UTF-16 text; save it as UTF-8"},
@@ -153,7 +152,6 @@ func TestSearchAlwaysTellsWhatTheFilesAreNow(t *testing.T) {
 	for i := range 400 {
 		put(t, root, fmt.Sprintf("f%d/%03d.md", i%5, i), fmt.Sprintf("note number %d\n", i))
 	}
-	time.Sleep(100 * time.Millisecond) // until their times have settled
 	v := openVault(t, root, note.Limits{})
 	if got := search(t, v, "changed"); len(got.Matches) != 0 {
 		t.Fatal(got)
@@ -220,7 +218,6 @@ func TestASearchWithASieveFindsWhatAFoldingRegexpFinds(t *testing.T) {
 		}
 		put(t, root, name, notes[name])
 	}
-	time.Sleep(100 * time.Millisecond)
 	v := openVault(t, root, note.Limits{MaxSearchResults: 1000})
 	for i := range 400 {
 		if i == 50 {

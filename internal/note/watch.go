@@ -80,9 +80,9 @@ type watch struct {
 	events  *fsnotify.Watcher
 	folders map[string]bool // watched, by path beneath the root; "" is the root
 
-	pending map[string]bool // by path; true if a listing changed too
-	all     bool            // too much changed to name
-	since   time.Time       // of the oldest change not yet told
+	pending map[string]bool  // by path; true if a listing changed too
+	all     bool             // too much changed to name
+	held    <-chan time.Time // when changes have been held back for long enough
 
 	before map[string]version // what poll saw last
 }
@@ -130,12 +130,16 @@ func (w *watch) follow(ctx context.Context) {
 			if !w.tell(ctx) {
 				return
 			}
+		case <-w.held:
+			if !w.tell(ctx) {
+				return
+			}
 		}
 		if w.waiting() {
-			if w.since.IsZero() {
-				w.since = time.Now()
+			if w.held == nil {
+				w.held = time.After(watchHold)
 			}
-			quiet.Reset(min(watchQuiet, max(0, watchHold-time.Since(w.since))))
+			quiet.Reset(watchQuiet)
 		}
 	}
 }
@@ -152,7 +156,7 @@ func (w *watch) tell(ctx context.Context) bool {
 			changes = append(changes, Change{Path: path, Listed: listed})
 		}
 	}
-	w.all, w.since = false, time.Time{}
+	w.all, w.held = false, nil
 	clear(w.pending)
 	for _, c := range changes {
 		select {
