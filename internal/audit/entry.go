@@ -104,8 +104,13 @@ func (e *Entry) SetArgs(raw []byte) {
 	cut := raw
 	if len(cut) > MaxArgs {
 		cut = cut[:MaxArgs]
-		for i := 0; i < utf8.UTFMax-1 && len(cut) > 0 && !utf8.Valid(cut[max(0, len(cut)-utf8.UTFMax):]); i++ {
-			cut = cut[:len(cut)-1]
+		// Back to the beginning of the character that the cut goes through; bytes
+		// that are no text are cut where they are.
+		for n := MaxArgs; n > MaxArgs-utf8.UTFMax; n-- {
+			if utf8.RuneStart(raw[n]) {
+				cut = raw[:n]
+				break
+			}
 		}
 	}
 	e.Args = append([]byte(nil), cut...)

@@ -65,14 +65,20 @@ type Report struct {
 // each that does not fit. It reads each entry once and keeps one head a user.
 // The error is one of reading; a broken chain is no error but a Break.
 func Verify(ctx context.Context, r Reader) (Report, error) {
-	v := newVerifier()
+	return verify(ctx, r, nil)
+}
+
+// verify reads all entries; signed are the ends of chains that must be found
+// again.
+func verify(ctx context.Context, r Reader, signed []Head) (Report, error) {
+	v := newVerifier(signed)
 	for e, err := range r.Entries(ctx, Filter{}) {
 		if err != nil {
 			return Report{}, err
 		}
 		v.entry(e)
 	}
-	return v.report(), nil
+	return v.report(signed), nil
 }
 
 type chainState struct {
@@ -80,30 +86,41 @@ type chainState struct {
 	broken bool
 }
 
+// fail notes the first fault of a chain and lets the later ones be.
+func (v *verifier) fail(c *chainState, b Break) {
+	if !c.broken {
+		c.broken = true
+		v.rep.Breaks = append(v.rep.Breaks, b)
+	}
+}
+
 type verifier struct {
 	rep    Report
 	chains map[string]*chainState
 	order  []string
+	signed map[string]Head
 	open   map[string]Entry
 	opened []string
 	last   int64
 }
 
-func newVerifier() *verifier {
-	return &verifier{chains: map[string]*chainState{}, open: map[string]Entry{}}
+func newVerifier(signed []Head) *verifier {
+	v := &verifier{chains: map[string]*chainState{}, signed: map[string]Head{}, open: map[string]Entry{}}
+	for _, h := range signed {
+		v.signed[h.User] = h
+	}
+	return v
 }
 
 func (v *verifier) entry(e Entry) {
 	v.rep.Entries++
-	c := v.chains[e.User]
-	if c == nil {
-		c = &chainState{}
-		v.chains[e.User] = c
-		v.order = append(v.order, e.User)
+	c := v.chain(e.User)
+	if why := misfit(c.last, e, v.last); why != "" {
+		v.fail(c, Break{User: e.User, Seq: e.Seq, Pos: c.last.Pos + 1, Why: why})
 	}
-	if why := misfit(c.last, e, v.last); why != "" && !c.broken {
-		c.broken = true
-		v.rep.Breaks = append(v.rep.Breaks, Break{User: e.User, Seq: e.Seq, Pos: c.last.Pos + 1, Why: why})
+	if h, ok := v.signed[e.User]; ok && e.Pos == h.Size && e.Sum != h.Sum {
+		v.fail(c, Break{User: e.User, Seq: e.Seq, Pos: e.Pos,
+			Why: fmt.Sprintf("entry %d is not the one that was signed: this chain was written anew", e.Seq)})
 	}
 	c.last, v.last = e, e.Seq
 	if e.CallID == "" {
@@ -118,12 +135,22 @@ func (v *verifier) entry(e Entry) {
 	}
 }
 
+func (v *verifier) chain(user string) *chainState {
+	c := v.chains[user]
+	if c == nil {
+		c = &chainState{}
+		v.chains[user] = c
+		v.order = append(v.order, user)
+	}
+	return c
+}
+
 // misfit says why e cannot follow last in its chain, or nothing.
 func misfit(last, e Entry, lastSeq int64) string {
 	switch {
 	case e.Seq <= lastSeq:
 		return fmt.Sprintf("entry %d comes after entry %d", e.Seq, lastSeq)
-	case e.Pos != last.Pos+1 && e.Pos > last.Pos+1:
+	case e.Pos > last.Pos+1:
 		return fmt.Sprintf("entries %d to %d of this user are missing before entry %d", last.Pos+1, e.Pos-1, e.Seq)
 	case e.Pos != last.Pos+1:
 		return fmt.Sprintf("entry %d says it is number %d of this user, and should be number %d", e.Seq, e.Pos, last.Pos+1)
@@ -137,7 +164,13 @@ func misfit(last, e Entry, lastSeq int64) string {
 	return ""
 }
 
-func (v *verifier) report() Report {
+func (v *verifier) report(signed []Head) Report {
+	for _, h := range signed {
+		if c := v.chain(h.User); c.last.Pos < h.Size {
+			v.fail(c, Break{User: h.User, Pos: c.last.Pos + 1,
+				Why: fmt.Sprintf("%d entries of this user were signed and %d are there: the last ones were removed", h.Size, c.last.Pos)})
+		}
+	}
 	for _, user := range v.order {
 		c := v.chains[user]
 		v.rep.Heads = append(v.rep.Heads, Head{User: user, Size: c.last.Pos, Sum: c.last.Sum})
