@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"handrail/internal/fault"
 )
@@ -56,7 +57,7 @@ type Tags struct{ list []string }
 
 // ParseTags counts before it folds repeated tags into one. InvalidInput: more
 // than MaxTags, or a tag that is empty, above MaxTag UTF-16 code units or has a
-// NUL in it.
+// NUL in it or is not valid Unicode.
 func ParseTags(list []string) (Tags, error) {
 	if len(list) > MaxTags {
 		return Tags{}, fault.New(fault.InvalidInput, "tags: at most %d, not %d", MaxTags, len(list))
@@ -86,7 +87,7 @@ func (t Tags) Strings() []string {
 // Query is a text to search titles for, proved to be within its bounds.
 type Query struct{ text string }
 
-// ParseQuery takes any text of 1 to MaxQuery UTF-16 code units without a NUL.
+// ParseQuery takes any valid text of 1 to MaxQuery UTF-16 code units without a NUL.
 func ParseQuery(s string) (Query, error) {
 	if err := checkText("query", s, MaxQuery); err != nil {
 		return Query{}, err
@@ -105,6 +106,8 @@ func checkText(name, s string, most int) error {
 		return fault.New(fault.InvalidInput, "%s: at most %d characters (UTF-16 code units), not %d", name, most, n)
 	case strings.ContainsRune(s, 0):
 		return fault.New(fault.InvalidInput, "%s: must not contain a NUL character", name)
+	case !utf8.ValidString(s):
+		return fault.New(fault.InvalidInput, "%s: must be valid Unicode", name)
 	}
 	return nil
 }
