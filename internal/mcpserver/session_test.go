@@ -137,6 +137,11 @@ func start(t *testing.T, set toolset.Set) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, s)
+}
+
+func run(t *testing.T, s *mcpserver.Server) *session {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
