@@ -40,8 +40,16 @@ func (d *stage) say(format string, args ...any) {
 func (d *stage) title(title, text string) {
 	d.step++
 	d.say("\n%s", d.paint.strong(fmt.Sprintf("%d. %s", d.step, title)))
+	d.indented(text)
+}
+
+// indented shows lines that somebody else wrote.
+func (d *stage) indented(text string) {
+	if text == "" {
+		return
+	}
 	for _, line := range strings.Split(text, "\n") {
-		d.say("   %s", line)
+		d.say("%s", strings.TrimRight("   "+line, " "))
 	}
 }
 
@@ -162,9 +170,7 @@ func (d *stage) command(ctx context.Context, status int, args ...string) (string
 	got := Main(ctx, args, env)
 	d.say("\n   %s handrail %s", d.paint.faint("$"), d.short(strings.Join(args, " ")))
 	text := d.short(strings.TrimRight(out.String()+complaint.String(), "\n"))
-	for _, line := range strings.Split(text, "\n") {
-		d.say("   %s", line)
-	}
+	d.indented(text)
 	if status != ExitOK {
 		d.say("   %s", d.paint.faint(fmt.Sprintf("(exit status %d)", got)))
 	}

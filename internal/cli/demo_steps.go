@@ -209,8 +209,14 @@ func (d *stage) findsCut(ctx context.Context) error {
 	if _, err := d.command(ctx, ExitOK, "audit", "checkpoint", "--db", d.db, "--key", key, "--out", signed); err != nil {
 		return err
 	}
+	text, err := readSmall(signed)
+	if err != nil {
+		return err
+	}
+	d.say("\n   checkpoint.txt is a text: whose chain, how long, and the hash of its last entry.")
+	d.indented(strings.TrimSpace(text))
 	d.say("\n   Somebody puts back the file of before step 7. By itself it is flawless:")
-	text, err := d.command(ctx, ExitOK, "audit", "verify", "--db", old)
+	text, err = d.command(ctx, ExitOK, "audit", "verify", "--db", old)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,32 @@
+package cli
+
+import "encoding/json"
+
+// ExitHelp is the text about exit statuses.
+const ExitHelp = exitHelp
+
+// Argument is a line about one argument of a tool.
+type Argument struct {
+	Name, Rule, Doc string
+	Required        bool
+}
+
+// Arguments lists the arguments of an input schema, as `handrail tools` does.
+func Arguments(input json.RawMessage) ([]Argument, error) {
+	list, err := arguments(input)
+	var out []Argument
+	for _, a := range list {
+		out = append(out, Argument{Name: a.name, Rule: a.rule, Doc: a.doc, Required: a.required})
+	}
+	return out, err
+}
+
+// Visible and Meant are what the package does to text.
+var (
+	Visible     = visible
+	VisibleJSON = visibleJSON
+	Meant       = meant
+)
+
+// Coloured reports whether the output of env would be coloured.
+func Coloured(env Env) bool { return bool(newPaint(env)) }
