@@ -87,7 +87,7 @@ func (x *index) build(ctx context.Context, v *Vault) (catalog, error) {
 	case <-time.After(wait):
 	}
 	size := next.size()
-	buf := make([]byte, v.limits.MaxReadBytes+1)
+	buf := &buffer{most: v.limits.MaxReadBytes}
 	var maker sieveMaker
 	err = visit(ctx, v, func(d *folder, name string) bool {
 		seen, ok := fresh[d.prefix+name]

@@ -34,7 +34,7 @@ func (v *Vault) List(ctx context.Context, q ListQuery) (Listing, error) {
 		return Listing{}, err
 	}
 	page := Listing{Notes: []Entry{}}
-	buf := make([]byte, titleBytes)
+	buf := &buffer{most: titleBytes}
 	size := 0
 	emit := func(b batch) bool {
 		defer b.dir.release()
@@ -83,7 +83,7 @@ func prefixOf(folder string) string {
 }
 
 // entry describes the note name of d.
-func (d *folder) entry(name string, buf []byte) (Entry, error) {
+func (d *folder) entry(name string, buf *buffer) (Entry, error) {
 	head, seen, err := d.readHead(name, buf)
 	if err != nil {
 		if !errors.Is(err, fs.ErrPermission) {

@@ -34,12 +34,18 @@ func (v *Vault) lock(ctx context.Context, dir *os.Root) (unlock func(), err erro
 	}
 }
 
-// turn waits until this process has no other write under way.
+// turn waits until this process has no other write under way, at most lockWait;
+// then it says unavailable.
 func (v *Vault) turn(ctx context.Context) (done func(), err error) {
+	late := time.NewTimer(v.lockWait)
+	defer late.Stop()
 	select {
 	case v.writing <- struct{}{}:
 		return func() { <-v.writing }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-late.C:
+		return nil, fault.New(fault.Unavailable,
+			"other writes have been waiting for %s; nothing was changed, try again", v.lockWait)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -28,7 +29,7 @@ func (v *Vault) Read(ctx context.Context, path string) (Content, error) {
 		}
 		defer p.close()
 		if p.info == nil {
-			return fault.New(fault.NotFound, "there is no note %q", path)
+			return fault.New(fault.NotFound, "there is no note %q%s", path, p.nearMiss())
 		}
 		c, err = v.readPlace(ctx, &p)
 		return err
@@ -38,6 +39,24 @@ func (v *Vault) Read(ctx context.Context, path string) (Content, error) {
 	}
 	c.Path = path
 	return c, nil
+}
+
+// nearMiss names the note that was meant, where only its case or the encoding of
+// its accents is another.
+func (p *place) nearMiss() string {
+	if len(p.missing) > 0 {
+		return ""
+	}
+	names, err := folderNames(p.dir)
+	if err != nil {
+		return ""
+	}
+	for _, have := range names {
+		if twinKey(have) == twinKey(p.name) && nameRule(have) == "" {
+			return fmt.Sprintf("; there is %q in that folder", have)
+		}
+	}
+	return ""
 }
 
 func (v *Vault) readPlace(ctx context.Context, p *place) (Content, error) {

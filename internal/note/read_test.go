@@ -233,3 +233,13 @@ func TestAPageOfLongPathsIsCutByItsBytes(t *testing.T) {
 		t.Errorf("%d bytes", len(b))
 	}
 }
+
+func TestANearMissNamesTheNoteThatIsThere(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, "f/Caf\u00e9.md", "x")
+	_, err := openVault(t, root, note.Limits{}).Read(ctx, "f/cafe\u0301.md")
+	if err == nil {
+		return // this file system takes one for the other
+	}
+	wantCode(t, err, fault.NotFound, `there is "Café.md"`)
+}

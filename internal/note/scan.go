@@ -14,7 +14,7 @@ import (
 
 var (
 	errNotRegular = errors.New("note: not a regular file")
-	errLarge      = errors.New("note: larger than its buffer")
+	errLarge      = errors.New("note: larger than may be read")
 )
 
 // version is what the file system tells about a file's content without reading
@@ -40,15 +40,38 @@ func (s version) tick() time.Duration {
 	return 50 * time.Millisecond
 }
 
-// readHead returns the first len(buf) bytes of the regular file name, in buf,
-// and its version when it was opened.
-func (d *folder) readHead(name string, buf []byte) ([]byte, version, error) {
+// buffer is memory that notes are read into one after another. It grows to what
+// they need and to no more than most.
+type buffer struct {
+	most  int
+	bytes []byte
+}
+
+// room returns the part of the buffer that a file of this version fills: all of
+// it, or its beginning, or errLarge where it must be whole and is not.
+func (b *buffer) room(seen version, whole bool) ([]byte, error) {
+	switch {
+	case !seen.regular:
+		return nil, errNotRegular
+	case whole && seen.size > int64(b.most):
+		return nil, errLarge
+	}
+	n := int(min(seen.size, int64(b.most)))
+	if n > cap(b.bytes) {
+		b.bytes = make([]byte, n+n/4)
+	}
+	return b.bytes[:n], nil
+}
+
+// readHead returns the beginning of the regular file name, in buf, and its
+// version when it was opened.
+func (d *folder) readHead(name string, buf *buffer) ([]byte, version, error) {
 	return d.read(name, buf, false)
 }
 
-// readAll is readHead for a file that must be smaller than buf; errLarge where
-// it is not.
-func (d *folder) readAll(name string, buf []byte) ([]byte, version, error) {
+// readAll is readHead for a file that must fit into buf; errLarge where it does
+// not.
+func (d *folder) readAll(name string, buf *buffer) ([]byte, version, error) {
 	return d.read(name, buf, true)
 }
 
@@ -85,8 +108,6 @@ type scan struct {
 	emit func(batch) bool
 	// skip takes what could not be looked at.
 	skip func(path string, err error)
-	// seen is told each folder's path and names; nil asks for nothing.
-	seen func(d *folder, entries []fs.DirEntry)
 }
 
 var errStop = errors.New("note: scan stopped")
@@ -98,7 +119,12 @@ func (s *scan) run(top *os.Root, prefix string) error {
 		return err
 	}
 	d.prefix = prefix
-	if err := s.folder(d); err != errStop {
+	entries, err := d.entries()
+	if err != nil {
+		d.close()
+		return err // unlike a folder below, which is skipped
+	}
+	if err := s.folder(d, entries); err != errStop {
 		return err
 	}
 	return nil
@@ -130,19 +156,11 @@ func (i item) tail(n int) int {
 	return 0
 }
 
-func (s *scan) folder(d *folder) error {
+func (s *scan) folder(d *folder, entries []fs.DirEntry) error {
 	d.users.Store(1)
 	defer d.release()
 	if err := s.ctx.Err(); err != nil {
 		return err
-	}
-	entries, err := d.entries()
-	if err != nil {
-		s.skip(strings.TrimSuffix(d.prefix, "/"), err)
-		return nil
-	}
-	if s.seen != nil {
-		s.seen(d, entries)
 	}
 	var b batch
 	for _, it := range s.items(d.prefix, entries) {
@@ -177,20 +195,28 @@ func (s *scan) items(prefix string, entries []fs.DirEntry) []item {
 		if !it.dir && (!e.Type().IsRegular() || !isNoteName(it.name)) {
 			continue
 		}
-		path := prefix + it.name
-		if it.rule = nameRule(it.name); it.rule == "" && len(path) > MaxPathBytes {
+		if it.rule = nameRule(it.name); it.rule == "" && len(prefix)+len(it.name) > MaxPathBytes {
 			it.rule = "is longer than 1024 bytes"
 		}
 		if it.rule != "" && (it.dir || !showable(it.name)) {
 			continue
 		}
-		if path <= s.after && !(it.dir && strings.HasPrefix(s.after, path+"/")) && (!it.dir || path+"/" <= s.after) {
+		if s.after != "" && s.passed(prefix+it.name, it.dir) {
 			continue
 		}
 		items = append(items, it)
 	}
 	slices.SortFunc(items, item.byPath)
 	return items
+}
+
+// passed reports whether everything at path lies before the place where the
+// scan begins.
+func (s *scan) passed(path string, dir bool) bool {
+	if !dir {
+		return path <= s.after
+	}
+	return path+"/" <= s.after && !strings.HasPrefix(s.after, path+"/")
 }
 
 // showable says whether a refused name may be told to a caller: text that is
@@ -201,7 +227,13 @@ func showable(name string) bool {
 }
 
 func (s *scan) sub(d *folder, name string) error {
+	var entries []fs.DirEntry
 	sub, err := d.openSub(name)
+	if err == nil {
+		if entries, err = sub.entries(); err != nil {
+			sub.close()
+		}
+	}
 	if err != nil {
 		if !isNotExist(err) {
 			s.skip(d.prefix+name, err)
@@ -209,7 +241,7 @@ func (s *scan) sub(d *folder, name string) error {
 		return nil
 	}
 	sub.prefix = d.prefix + name + "/"
-	return s.folder(sub)
+	return s.folder(sub, entries)
 }
 
 func (s *scan) flush(d *folder, b *batch) error {

@@ -53,7 +53,7 @@ func (d *folder) stat(name string) (version, error) {
 	return versionOf(&st), nil
 }
 
-func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, error) {
+func (d *folder) read(name string, buf *buffer, whole bool) ([]byte, version, error) {
 	fd, err := ignoringEINTR(func() (int, error) {
 		return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	})
@@ -66,15 +66,13 @@ func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, err
 		return nil, version{}, &fs.PathError{Op: "stat", Path: name, Err: err}
 	}
 	seen := versionOf(&st)
-	if !seen.regular {
-		return nil, seen, errNotRegular
-	}
-	if whole && seen.size >= int64(len(buf)) {
-		return nil, seen, errLarge
+	room, err := buf.room(seen, whole)
+	if err != nil {
+		return nil, seen, err
 	}
 	n := 0
-	for n < len(buf) && int64(n) < seen.size {
-		got, err := ignoringEINTR(func() (int, error) { return unix.Read(fd, buf[n:]) })
+	for n < len(room) {
+		got, err := ignoringEINTR(func() (int, error) { return unix.Read(fd, room[n:]) })
 		if err != nil {
 			return nil, seen, &fs.PathError{Op: "read", Path: name, Err: err}
 		}
@@ -83,7 +81,7 @@ func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, err
 		}
 		n += got
 	}
-	return buf[:n], seen, nil
+	return room[:n], seen, nil
 }
 
 func versionOf(st *unix.Stat_t) version {

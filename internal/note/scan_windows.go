@@ -55,7 +55,7 @@ func (d *folder) stat(name string) (version, error) {
 	return versionOf(info), nil
 }
 
-func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, error) {
+func (d *folder) read(name string, buf *buffer, whole bool) ([]byte, version, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
 		return nil, version{}, err
@@ -68,14 +68,15 @@ func (d *folder) read(name string, buf []byte, whole bool) ([]byte, version, err
 		return nil, version{}, err
 	}
 	defer f.Close()
-	if whole && got.Size() >= int64(len(buf)) {
-		return nil, versionOf(got), errLarge
+	room, err := buf.room(versionOf(got), whole)
+	if err != nil {
+		return nil, versionOf(got), err
 	}
-	n, err := io.ReadFull(f, buf)
+	n, err := io.ReadFull(f, room)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
-	return buf[:n], versionOf(got), err
+	return room[:n], versionOf(got), err
 }
 
 func versionOf(info fs.FileInfo) version {

@@ -118,7 +118,7 @@ func (h *hunt) run(ctx context.Context, top *os.Root) error {
 }
 
 func (h *hunt) worker(ctx context.Context) {
-	buf := make([]byte, h.v.limits.MaxReadBytes+1)
+	buf := &buffer{most: h.v.limits.MaxReadBytes}
 	for b := range h.work {
 		for _, s := range b.skips {
 			h.skip(s.Path, s.Reason)
@@ -150,7 +150,7 @@ func (h *hunt) skip(path, why string) {
 }
 
 // note looks through one note.
-func (h *hunt) note(b batch, name string, buf []byte) {
+func (h *hunt) note(b batch, name string, buf *buffer) {
 	text, _, err := b.dir.readAll(name, buf)
 	switch {
 	case isNotExist(err):
