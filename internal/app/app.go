@@ -42,6 +42,8 @@ type App struct {
 	Sets []toolset.Set
 
 	log   audit.Log
+	seal  *mcpserver.Seal
+	ready func(context.Context) error
 	world World
 	close []func() error
 }
@@ -53,21 +55,25 @@ func Open(ctx context.Context, c config.Config, w World) (*App, error) {
 	if err := a.open(ctx, c); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	a.Door = tool.NewDoor(tool.Options{Log: a.log, Policy: policy, Now: w.Now, Logger: w.Logger})
+	a.Door = tool.NewDoor(tool.Options{Log: a.log, Policy: tool.Policy(c.Confirm), Now: w.Now, Logger: w.Logger})
 	return a, nil
 }
 
-// policy is how destroying calls are confirmed.
-const policy = tool.Argument
-
 func (a *App) open(ctx context.Context, c config.Config) error {
-	var d data
+	if err := a.openSeal(c); err != nil {
+		return err
+	}
+	d := data{now: a.world.Now}
 	if c.DB != "" {
+		if err := makeFolder(c); err != nil {
+			return err
+		}
 		db, err := a.openDB(ctx, c.DB)
 		if err != nil {
 			return err
 		}
 		a.log, d.book = db, task.NewBook(db)
+		a.ready = db.Ready
 	} else if err := a.openRecord(ctx, c.AuditDB); err != nil {
 		return err
 	}
@@ -159,14 +165,18 @@ func (a *App) Tool(name string) (tool.Tool, error) {
 
 // ServeStdio serves one client over a pair of streams, as the local user.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	s, err := mcpserver.New(actor.LocalUser(), mcpserver.Options{
-		Name: "handrail", Title: "Handrail", Version: Version,
-		Door: a.Door, Sets: a.Sets, Logger: a.world.Logger,
-	})
+	s, err := a.server(actor.LocalUser())
 	if err != nil {
 		return err
 	}
 	return s.RunStdio(ctx, in, out)
+}
+
+func (a *App) server(who actor.Actor) (*mcpserver.Server, error) {
+	return mcpserver.New(who, mcpserver.Options{
+		Name: "handrail", Title: "Handrail", Version: Version,
+		Door: a.Door, Sets: a.Sets, Seal: a.seal, Logger: a.world.Logger,
+	})
 }
 
 // Close commits what is queued and lets go of every file. Call it once.

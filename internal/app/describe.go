@@ -28,5 +28,5 @@ func (o Offer) Tools() []tool.Tool {
 // be called.
 func Describe(c config.Config) (Offer, error) {
 	s, err := sets(c, data{})
-	return Offer{Sets: s, Policy: policy}, err
+	return Offer{Sets: s, Policy: tool.Policy(c.Confirm)}, err
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"handrail/internal/config"
 	"handrail/internal/fault"
@@ -11,6 +12,7 @@ import (
 	"handrail/internal/todo"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
+	"handrail/internal/toolset/demo"
 	"handrail/internal/toolset/notes"
 	"handrail/internal/toolset/tasks"
 	todoset "handrail/internal/toolset/todo"
@@ -18,6 +20,7 @@ import (
 
 // data is what toolsets are made over; nil where a set is only described.
 type data struct {
+	now   func() time.Time
 	book  *task.Book
 	vault *note.Vault
 	list  *todo.List
@@ -34,6 +37,10 @@ func sets(c config.Config, d data) ([]toolset.Set, error) {
 		switch name {
 		case "tasks":
 			all = append(all, tasks.Set(d.book))
+		case "board":
+			all = append(all, tasks.Board(d.book))
+		case "demo":
+			all = append(all, demo.Set(d.now))
 		case "notes":
 			all = append(all, notes.Set(d.vault))
 		case "todo":

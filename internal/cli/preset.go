@@ -40,6 +40,9 @@ standard input and output; logs go to standard error. It can stand in for
 func addSettings(cmd *cobra.Command, p config.Preset) {
 	for _, s := range p.Settings {
 		o, _ := config.Find(s.Option)
+		if o.Secret {
+			continue // never on a command line, where every other process can read it
+		}
 		doc := strings.TrimSuffix(o.Doc, ".")
 		if s.DefaultDoc != "" {
 			doc += "; default: " + s.DefaultDoc
@@ -95,11 +98,17 @@ func environmentHelp(p config.Preset) string {
 	b.WriteString("Environment (an option beats it):\n")
 	for _, s := range p.Settings {
 		if s.Env != "" {
-			fmt.Fprintf(&b, "  %-20s like --%s\n", s.Env, s.Option)
+			like := "like --" + s.Option
+			if o, _ := config.Find(s.Option); o.Secret {
+				like = lowerFirst(strings.TrimSuffix(o.Doc, "."))
+			}
+			fmt.Fprintf(&b, "  %-32s %s\n", s.Env, like)
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // load makes the settings, or a usage error with every problem.
 func load(cmd *cobra.Command, env Env, p config.Preset) (config.Config, error) {
@@ -122,7 +131,11 @@ func serve(ctx context.Context, env Env, p config.Preset, flags map[string]strin
 	if err != nil {
 		return exit{ExitFailed, failure(err)}
 	}
-	err = a.ServeStdio(ctx, env.In, env.Out)
+	if c.HTTP {
+		err = a.ServeHTTP(ctx, c)
+	} else {
+		err = a.ServeStdio(ctx, env.In, env.Out)
+	}
 	if err := errors.Join(err, a.Close()); err != nil {
 		return exit{ExitFailed, err}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 )
 
@@ -26,6 +27,21 @@ type Config struct {
 	// AuditDB is the path of the record where there is no task database; "off"
 	// keeps none.
 	AuditDB string
+	// Confirm is how destroying calls are confirmed: argument, ask or auto.
+	Confirm string
+	// HTTP serves over Streamable HTTP instead of standard input and output.
+	HTTP bool
+	// Host and Port, or Listen before them, are where HTTP listens.
+	Host, Port, Listen string
+	// AllowedHosts and AllowedOrigins are host names without scheme and port.
+	AllowedHosts, AllowedOrigins []string
+	// Rate is how many requests a second a user may send over HTTP; 0: any.
+	Rate int
+	// Tokens maps users to bearer tokens. Never printed.
+	Tokens map[string]string
+	// StateSecret seals the state of confirmations; PreviousSecret is accepted
+	// too. Never printed.
+	StateSecret, PreviousSecret string
 	// ReadOnly leaves out every tool that changes anything.
 	ReadOnly bool
 	// LogLevel is the least level of what is written to stderr.
@@ -47,6 +63,9 @@ type Preset struct {
 	// Writes are its tools that change something and have to be switched on by
 	// name; nil where all its tools are on by default.
 	Writes []string
+	// MakesFolders says that the folder of the database is made where there is
+	// none.
+	MakesFolders bool
 	// Settings are its options, in the order of the help.
 	Settings []Setting
 }
@@ -64,6 +83,26 @@ type Setting struct {
 	DefaultDoc string
 }
 
+// common are the settings that every preset has, behind its own.
+func common(confirm string, own ...Setting) []Setting {
+	return append(own,
+		Setting{Option: "confirm", Env: "HANDRAIL_CONFIRM", Default: confirm},
+		Setting{Option: "read-only", Env: "HANDRAIL_READ_ONLY", Default: "false"},
+		Setting{Option: "http", Env: "HANDRAIL_HTTP", Default: "false"},
+		Setting{Option: "listen", Env: "HANDRAIL_LISTEN", DefaultDoc: "MCP_HOST and MCP_PORT"},
+		Setting{Option: "host", Env: "MCP_HOST", Default: "127.0.0.1"},
+		Setting{Option: "port", Env: "MCP_PORT", Default: "3000"},
+		Setting{Option: "allowed-hosts", Env: "MCP_ALLOWED_HOSTS", DefaultDoc: "this machine's own names"},
+		Setting{Option: "allowed-origins", Env: "MCP_ALLOWED_ORIGINS", DefaultDoc: "this machine's own names"},
+		Setting{Option: "rate-limit", Env: "HANDRAIL_RATE_LIMIT", Default: "200"},
+		Setting{Option: "auth-tokens", Env: "MCP_AUTH_TOKENS_JSON", DefaultDoc: "none"},
+		Setting{Option: "auth-tokens-file", Env: "MCP_AUTH_TOKENS_FILE", DefaultDoc: "none"},
+		Setting{Option: "state-secret", Env: "REQUEST_STATE_SECRET", DefaultDoc: "random at each start"},
+		Setting{Option: "state-secret-previous", Env: "REQUEST_STATE_SECRET_PREVIOUS", DefaultDoc: "none"},
+		Setting{Option: "log-level", Env: "HANDRAIL_LOG_LEVEL", Default: "info"},
+	)
+}
+
 // Presets is the table of all presets.
 var Presets = []Preset{
 	{
@@ -71,11 +110,7 @@ var Presets = []Preset{
 		Doc:      "Serve a task list in a SQLite file: add, list, search, complete, delete.",
 		Replaces: "mcp-task-server",
 		Toolsets: []string{"tasks"},
-		Settings: []Setting{
-			{Option: "db", Env: "TASKS_DB_PATH", Default: "tasks.db"},
-			{Option: "read-only", Env: "HANDRAIL_READ_ONLY", Default: "false"},
-			{Option: "log-level", Env: "HANDRAIL_LOG_LEVEL", Default: "info"},
-		},
+		Settings: common("argument", Setting{Option: "db", Env: "TASKS_DB_PATH", Default: "tasks.db"}),
 	},
 	{
 		Name:     "workspace",
@@ -83,16 +118,23 @@ var Presets = []Preset{
 		Replaces: "mcp-workspace",
 		Toolsets: []string{"notes", "todo"},
 		Writes:   []string{"notes_write", "notes_append", "tasks_add", "tasks_complete"},
-		Settings: []Setting{
-			{Option: "root", Env: "MCP_WORKSPACE_ROOT", Required: true},
-			{Option: "allow-write", Env: "MCP_WORKSPACE_ALLOW_WRITE", DefaultDoc: "none"},
-			{Option: "max-note-bytes", Env: "MCP_WORKSPACE_MAX_NOTE_BYTES", Default: "100000"},
-			{Option: "max-read-bytes", Env: "MCP_WORKSPACE_MAX_READ_BYTES", Default: "100000"},
-			{Option: "max-search-results", Env: "MCP_WORKSPACE_MAX_SEARCH_RESULTS", Default: "20"},
-			{Option: "audit-db", Env: "HANDRAIL_AUDIT_DB", DefaultDoc: "handrail/audit.db in $XDG_STATE_HOME"},
-			{Option: "read-only", Env: "HANDRAIL_READ_ONLY", Default: "false"},
-			{Option: "log-level", Env: "HANDRAIL_LOG_LEVEL", Default: "info"},
-		},
+		Settings: common("argument",
+			Setting{Option: "root", Env: "MCP_WORKSPACE_ROOT", Required: true},
+			Setting{Option: "allow-write", Env: "MCP_WORKSPACE_ALLOW_WRITE", DefaultDoc: "none"},
+			Setting{Option: "max-note-bytes", Env: "MCP_WORKSPACE_MAX_NOTE_BYTES", Default: "100000"},
+			Setting{Option: "max-read-bytes", Env: "MCP_WORKSPACE_MAX_READ_BYTES", Default: "100000"},
+			Setting{Option: "max-search-results", Env: "MCP_WORKSPACE_MAX_SEARCH_RESULTS", Default: "20"},
+			Setting{Option: "audit-db", Env: "HANDRAIL_AUDIT_DB", DefaultDoc: "handrail/audit.db in $XDG_STATE_HOME"},
+		),
+	},
+	{
+		Name:     "basic",
+		Doc:      "Serve a teaching server: the whole protocol over stdio or HTTP, with tasks of each user and small demo tools.",
+		Replaces: "Basic MCP Server",
+		Toolsets: []string{"demo", "board"},
+
+		MakesFolders: true,
+		Settings:     common("ask", Setting{Option: "db", Env: "MCP_DB_PATH", Default: "data/tasks.db"}),
 	},
 }
 
@@ -140,11 +182,28 @@ func Load(p Preset, flags map[string]string, getenv func(string) string) (Config
 			}
 			continue
 		}
+		if o.Secret && source == "--"+s.Option {
+			panic("a secret came from a flag: " + s.Option)
+		}
 		if err := o.set(&c, p, value); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", source, err))
 		}
 	}
+	if err := c.finish(); err != nil {
+		problems = append(problems, err)
+	}
 	return c, errors.Join(problems...)
+}
+
+// finish settles what depends on several options.
+func (c *Config) finish() error {
+	if c.Listen == "" {
+		c.Listen = net.JoinHostPort(c.Host, c.Port)
+	}
+	if c.HTTP && len(c.Tokens) == 0 {
+		return errors.New("--http needs users: set MCP_AUTH_TOKENS_JSON, or MCP_AUTH_TOKENS_FILE, to a JSON object of users and their tokens")
+	}
+	return nil
 }
 
 // Effective lists the settings as they are, in the order of the preset, for
@@ -152,8 +211,10 @@ func Load(p Preset, flags map[string]string, getenv func(string) string) (Config
 func Effective(p Preset, c Config) []slog.Attr {
 	var attrs []slog.Attr
 	for _, s := range p.Settings {
-		if o, ok := Find(s.Option); ok {
-			attrs = append(attrs, slog.String(o.Name, o.get(&c)))
+		if o, ok := Find(s.Option); ok && (c.HTTP || !o.OnlyHTTP) {
+			if v := o.get(&c); v != "" {
+				attrs = append(attrs, slog.String(o.Name, v))
+			}
 		}
 	}
 	return attrs

@@ -22,6 +22,7 @@ const (
 	Choice      // one of Choices
 	Number      // a positive integer
 	Tools       // names of tools, separated by commas
+	Names       // host names, separated by commas
 )
 
 // Option is one setting.
@@ -35,6 +36,10 @@ type Option struct {
 	Value string
 	// Doc is one sentence.
 	Doc string
+	// Secret is set by the environment only, never by a flag, and never printed.
+	Secret bool
+	// OnlyHTTP has a meaning only with --http.
+	OnlyHTTP bool
 
 	set func(*Config, Preset, string) error
 	get func(*Config) string
@@ -83,6 +88,78 @@ var Options = []Option{
 		Doc: "The database that keeps the record of calls, or off.",
 		set: text(func(c *Config) *string { return &c.AuditDB }),
 		get: func(c *Config) string { return c.AuditDB },
+	},
+	{
+		Name: "confirm", Kind: Choice, Choices: policies, Value: "POLICY",
+		Doc: "How a call that deletes is confirmed: by an argument, by asking a person, or auto: by asking where the client can.",
+		set: choice(func(c *Config) *string { return &c.Confirm }, policies),
+		get: func(c *Config) string { return c.Confirm },
+	},
+	{
+		Name: "http", Kind: Bool,
+		Doc: "Serve over Streamable HTTP instead of standard input and output.",
+		set: func(c *Config, _ Preset, v string) error { return parseBool(v, &c.HTTP) },
+		get: func(c *Config) string { return strconv.FormatBool(c.HTTP) },
+	},
+	{
+		Name: "listen", Kind: Text, Value: "HOST:PORT", OnlyHTTP: true,
+		Doc: "Where HTTP listens; stands before host and port.",
+		set: setListen,
+		get: func(c *Config) string { return c.Listen },
+	},
+	{
+		Name: "host", Kind: Text, Value: "HOST", OnlyHTTP: true,
+		Doc: "The address that HTTP listens on.",
+		set: text(func(c *Config) *string { return &c.Host }),
+		get: folded,
+	},
+	{
+		Name: "port", Kind: Number, Value: "PORT", OnlyHTTP: true,
+		Doc: "The port that HTTP listens on.",
+		set: setPort,
+		get: folded,
+	},
+	{
+		Name: "allowed-hosts", Kind: Names, Value: "NAME,…", OnlyHTTP: true,
+		Doc: "The host names by which clients may call, without scheme and port; required off this machine.",
+		set: names(func(c *Config) *[]string { return &c.AllowedHosts }),
+		get: func(c *Config) string { return strings.Join(c.AllowedHosts, ",") },
+	},
+	{
+		Name: "allowed-origins", Kind: Names, Value: "NAME,…", OnlyHTTP: true,
+		Doc: "The host names of web pages that may call, without scheme and port; required off this machine.",
+		set: names(func(c *Config) *[]string { return &c.AllowedOrigins }),
+		get: func(c *Config) string { return strings.Join(c.AllowedOrigins, ",") },
+	},
+	{
+		Name: "rate-limit", Kind: Number, Value: "N", OnlyHTTP: true,
+		Doc: "How many requests a second each user may send in the long run, twice as many at once; 0 for any number.",
+		set: setRate,
+		get: func(c *Config) string { return strconv.Itoa(c.Rate) },
+	},
+	{
+		Name: "auth-tokens", Kind: Text, Secret: true, OnlyHTTP: true,
+		Doc: "A JSON object of users and their bearer tokens, each of at least 32 bytes.",
+		set: setTokens,
+		get: func(c *Config) string { return redacted(len(c.Tokens) > 0) },
+	},
+	{
+		Name: "auth-tokens-file", Kind: Path, Value: "FILE", OnlyHTTP: true,
+		Doc: "A file that holds what MCP_AUTH_TOKENS_JSON would.",
+		set: fromFile(setTokens),
+		get: folded,
+	},
+	{
+		Name: "state-secret", Kind: Text, Secret: true,
+		Doc: "The secret that seals the state of confirmations, at least 32 bytes; replicas share it.",
+		set: setSecret(func(c *Config) *string { return &c.StateSecret }),
+		get: func(c *Config) string { return redacted(c.StateSecret != "") },
+	},
+	{
+		Name: "state-secret-previous", Kind: Text, Secret: true,
+		Doc: "The secret before the current one, accepted too while it is being replaced.",
+		set: setSecret(func(c *Config) *string { return &c.PreviousSecret }),
+		get: func(c *Config) string { return redacted(c.PreviousSecret != "") },
 	},
 	{
 		Name: "read-only", Kind: Bool,

@@ -22,6 +22,8 @@ type Store interface {
 	// SearchTasks lists tasks whose title contains the query: ASCII letters match
 	// in either case, every other character exactly, wildcards have no meaning.
 	SearchTasks(ctx context.Context, user string, q Query, page Page) (list []Task, more bool, err error)
+	// CountTasks is how many tasks the user has, open and done.
+	CountTasks(ctx context.Context, user string) (open, done int64, err error)
 	// CompleteTask marks the task done; on a done task it changes nothing.
 	CompleteTask(ctx context.Context, user string, id int64) (Task, error)
 	// DeleteTask removes the task. With title set, only while the task is still
@@ -86,6 +88,15 @@ func (o Own) Search(ctx context.Context, q Query, page Page) ([]Task, bool, erro
 		return nil, false, err
 	}
 	return o.store.SearchTasks(ctx, user, q, page)
+}
+
+// Count is how many tasks there are, open and done.
+func (o Own) Count(ctx context.Context) (open, done int64, err error) {
+	user, err := o.user()
+	if err != nil {
+		return 0, 0, err
+	}
+	return o.store.CountTasks(ctx, user)
 }
 
 // Complete marks the task done and returns it.

@@ -38,6 +38,11 @@ func (s *spy) SearchTasks(_ context.Context, user string, q task.Query, p task.P
 	return nil, true, nil
 }
 
+func (s *spy) CountTasks(_ context.Context, user string) (open, done int64, err error) {
+	s.note("count %s", user)
+	return 1, 2, nil
+}
+
 func (s *spy) CompleteTask(_ context.Context, user string, id int64) (task.Task, error) {
 	s.note("complete %s %d", user, id)
 	return task.Task{ID: id}, nil
@@ -58,7 +63,8 @@ func everything(own task.Own) []error {
 	_, _, list := own.List(ctx, task.Filter{Tag: "x"}, task.Page{Limit: 5})
 	_, _, search := own.Search(ctx, query, task.Page{After: 6})
 	_, complete := own.Complete(ctx, 2)
-	return []error{add, get, list, search, complete, own.Delete(ctx, 3, "title")}
+	_, _, count := own.Count(ctx)
+	return []error{add, get, list, search, complete, own.Delete(ctx, 3, "title"), count}
 }
 
 func TestTheBookAsksForItsOwnersTasksOnly(t *testing.T) {
@@ -68,7 +74,7 @@ func TestTheBookAsksForItsOwnersTasksOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want := []string{"add ann t", "get ann 1", "list ann x 5", "search ann q 6", "complete ann 2", "delete ann 3 title"}
+	want := []string{"add ann t", "get ann 1", "list ann x 5", "search ann q 6", "complete ann 2", "count ann", "delete ann 3 title"}
 	if !slices.Equal(s.calls, want) {
 		t.Errorf("asked %q, want %q", s.calls, want)
 	}

@@ -13,9 +13,9 @@ type addTask struct {
 	Tags  []string `json:"tags,omitempty"`
 }
 
-func (t tasks) addTask() tool.Tool {
+func (t tasks) addTask(name string) tool.Tool {
 	return tool.New(tool.Spec{
-		Name:   "add_task",
+		Name:   name,
 		Title:  "Add a task",
 		Doc:    "Create a task and return it with its id.",
 		Effect: tool.Write,
