@@ -28,6 +28,9 @@ type Options struct {
 	Sets []toolset.Set
 	// Seal makes the request states of questions; without one no client is asked.
 	Seal *Seal
+	// Extend registers with the SDK what toolsets cannot say; only the fixtures of
+	// the conformance suite need it.
+	Extend func(*mcp.Server)
 	// Drain bounds how long calls may still run once input has ended;
 	// DrainTimeout by default.
 	Drain time.Duration
@@ -98,6 +101,9 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		s.sdk.AddTool(s.describe(t), s.handle(t))
 	}
 	s.addFeatures()
+	if o.Extend != nil {
+		o.Extend(s.sdk)
+	}
 	return s, nil
 }
 
