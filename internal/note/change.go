@@ -40,16 +40,22 @@ func (v *Vault) change(ctx context.Context, e edit) (created bool, err error) {
 	return created, err
 }
 
-// attempt is one walk to the file and one change of it.
+// attempt is one walk to the file and one change of it. A folder that goes away
+// under it (another writer takes back those it made) is walked to again.
 func (v *Vault) attempt(ctx context.Context, e *edit) (created bool, err error) {
 	p, err := v.walkFile(e.arg, e.names, e.rule)
 	if err != nil {
 		return false, err
 	}
-	defer func() { p.close() }()
 	lock := func(dir *os.Root) (func(), error) { return v.lock(ctx, dir) }
 	var made madeFolders
-	defer func() { made.finish(err != nil) }()
+	defer func() {
+		p.close()
+		made.finish(err != nil)
+		if isNotExist(err) {
+			err = errSwapped
+		}
+	}()
 	for len(p.missing) > 0 {
 		if err := made.makeFolder(&p, lock); err != nil {
 			return false, err

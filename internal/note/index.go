@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// The bounds of what searches remember: bytes of memory, and how many unknown
-// notes a search must have read before it is worth remembering anything.
+// The bounds of what searches remember: bytes of memory, bytes of it that a note
+// takes beside its sieve, and how many unknown notes a search must have read
+// before it is worth remembering anything.
 const (
 	maxIndexBytes   = 64 << 20
+	indexOverhead   = 150
 	indexWorthwhile = 200
 )
 
@@ -26,7 +28,9 @@ type index struct {
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 	building atomic.Bool
-	folders  atomic.Pointer[catalog]
+	// refused is how many notes the last building could not take in.
+	refused atomic.Int64
+	folders atomic.Pointer[catalog]
 }
 
 // catalog is one state of the index: by the folder's path with a closing slash,
@@ -60,9 +64,9 @@ func (x *index) in(prefix string) map[string]known {
 }
 
 // learn starts to build the index anew if a search had to read many notes that
-// it did not know, and nobody is at it already.
-func (x *index) learn(v *Vault, unknown int) {
-	if unknown < indexWorthwhile || !x.building.CompareAndSwap(false, true) {
+// it did not know and could have known, and nobody is at it already.
+func (x *index) learn(v *Vault, unknown int64) {
+	if unknown-x.refused.Load() < indexWorthwhile || !x.building.CompareAndSwap(false, true) {
 		return
 	}
 	x.background(func(ctx context.Context) {
@@ -86,7 +90,8 @@ func (x *index) build(ctx context.Context, v *Vault) (catalog, error) {
 		return nil, ctx.Err()
 	case <-time.After(wait):
 	}
-	size := next.size()
+	size, taken := next.size(), 0
+	most := max(maxIndexBytes/(next.count()+len(fresh))-indexOverhead, 0) / 8
 	buf := &buffer{most: v.limits.MaxReadBytes}
 	var maker sieveMaker
 	err = visit(ctx, v, func(d *folder, name string) bool {
@@ -95,12 +100,16 @@ func (x *index) build(ctx context.Context, v *Vault) (catalog, error) {
 			return true
 		}
 		if text, now, err := d.readAll(name, buf); err == nil && now == seen && int64(len(text)) == seen.size && !isUTF16(text) {
-			k := known{seen, maker.make(text)}
-			size += k.size(name)
+			k := known{seen, maker.make(text, most)}
+			if size += k.size(name); size > maxIndexBytes {
+				return false
+			}
 			next.add(d.prefix, name, k)
+			taken++
 		}
-		return size < maxIndexBytes
+		return true
 	})
+	x.refused.Store(int64(len(fresh) - taken))
 	return next, err
 }
 
@@ -156,7 +165,14 @@ func (c catalog) size() (n int) {
 	return n
 }
 
-func (k known) size(name string) int { return 8*len(k.sieve) + len(name) + 120 }
+func (c catalog) count() (n int) {
+	for _, notes := range c {
+		n += len(notes)
+	}
+	return n
+}
+
+func (k known) size(name string) int { return 8*len(k.sieve) + len(name) + indexOverhead }
 
 // still reports whether the file name has that version now.
 func (d *folder) still(name string, then version) bool {

@@ -42,7 +42,7 @@ func (v *Vault) Search(ctx context.Context, q SearchQuery) (Matches, error) {
 	if err != nil {
 		return Matches{}, err
 	}
-	v.index.learn(v, int(h.unknown.Load()))
+	v.index.learn(v, h.unknown.Load())
 	return h.result(), nil
 }
 

@@ -30,8 +30,9 @@ type sieveMaker struct {
 	folded []byte
 }
 
-// make returns the sieve of a text, as it would be found by a needle.
-func (m *sieveMaker) make(text []byte) sieve {
+// make returns the sieve of a text in at most so many words: more bits are set in
+// a smaller one, and it holds fewer notes back.
+func (m *sieveMaker) make(text []byte, most int) sieve {
 	clear(m.bits[:])
 	var a, b byte
 	n := 0
@@ -53,7 +54,7 @@ func (m *sieveMaker) make(text []byte) sieve {
 		for i := range words / 2 {
 			set += bits.OnesCount64(m.bits[i] | m.bits[i+words/2])
 		}
-		if set*20 > 9*words/2*64 {
+		if words <= most && set*20 > 9*words/2*64 {
 			break
 		}
 		words /= 2
