@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,17 +22,15 @@ type linked struct {
 	}
 }
 
-// licences are those that an MIT program may be linked with and say so in one
-// file, each with words that are in its text and in no other's here.
-var licences = []struct {
-	name string
-	text *regexp.Regexp
-}{
-	{"Apache-2.0", regexp.MustCompile(`(?i)apache license\s+version 2\.0`)},
-	{"MPL-2.0", regexp.MustCompile(`(?i)mozilla public license,?\s+version 2\.0`)},
-	{"MIT", regexp.MustCompile(`(?i)permission is hereby granted, free of charge, to any person obtaining a copy`)},
-	{"ISC", regexp.MustCompile(`(?i)permission to use, copy, modify,\s+and(/or)?\s+distribute this software`)},
-	{"BSD", regexp.MustCompile(`(?i)redistribution and use in source and binary forms`)},
+// licences are those that an MIT program may be linked with, each with words that
+// are in its text and in no other's here: small letters, single spaces.
+var licences = []struct{ name, words string }{
+	{"Apache-2.0", "apache license version 2.0"},
+	{"MPL-2.0", "mozilla public license version 2.0"},
+	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
+	{"ISC", "permission to use, copy, modify, and distribute this software for any purpose"},
+	{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose"},
+	{"BSD", "redistribution and use in source and binary forms"},
 }
 
 func TestEveryLinkedModuleHasALicenceThatAllowsIt(t *testing.T) {
@@ -44,14 +41,16 @@ func TestEveryLinkedModuleHasALicenceThatAllowsIt(t *testing.T) {
 	if len(modules) < 5 {
 		t.Fatalf("only %d modules are linked, so nothing was checked", len(modules))
 	}
+	count := map[string]int{}
 	for path, dir := range modules {
 		name, err := licenceOf(dir)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		t.Logf("%-50s %s", path, name)
+		count[name]++
 	}
+	t.Logf("%d modules: %v", len(modules), count)
 }
 
 // linkedModules maps "path@version" of every module linked into the programs on
@@ -99,8 +98,10 @@ func licenceOf(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		plain := strings.ToLower(strings.Join(strings.Fields(string(text)), " "))
+		plain = strings.ReplaceAll(plain, "license, version", "license version")
 		for _, l := range licences {
-			if l.text.Match(text) {
+			if strings.Contains(plain, l.words) {
 				return l.name, nil
 			}
 		}

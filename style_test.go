@@ -149,9 +149,10 @@ type word struct {
 	why     string
 }
 
-// outermost are the packages that meet the real process: programs, and the code
-// that starts and watches them.
-var outermost = []string{"cmd/", "bench/", "e2e", "examples/", "internal/testenv/", "internal/conformance"}
+// outermost are the packages that meet the real process: programs, the code that
+// starts and watches them, and the runner, which is a process for one run and
+// hands its own streams and environment to the task.
+var outermost = []string{"cmd/", "bench/", "e2e", "examples/", "internal/testenv/", "internal/runner", "internal/conformance"}
 
 var words = []word{
 	{"os.Stdout", append([]string{"internal/cli"}, outermost...), true, "stdout belongs to the protocol: one stray line there ends a session"},
