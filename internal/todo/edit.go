@@ -153,7 +153,7 @@ func (d *document) complete(e entry, at string) []byte {
 	var patches []patch
 	behind := ""
 	for _, m := range []struct{ name, value string }{{"status", quote(Done)}, {"completedAt", quote(at)}} {
-		if have, ok := e.members[m.name]; ok {
+		if have := *e.places.of(m.name); have != (member{}) {
 			patches = append(patches, patch{have.value, m.value})
 			continue
 		}

@@ -22,9 +22,27 @@ type member struct{ name, value span }
 // entry is one task and where it stands in the file.
 type entry struct {
 	Task
-	at      span
-	members map[string]member
-	last    member // the object's last member
+	at     span
+	places places
+	last   member // the object's last member
+}
+
+// places is where the members stand that matter; one that is missing is zero.
+type places struct{ id, title, status, completedAt member }
+
+// of returns the place of the member name, or nil for one that does not matter.
+func (p *places) of(name string) *member {
+	switch name {
+	case "id":
+		return &p.id
+	case "title":
+		return &p.title
+	case "status":
+		return &p.status
+	case "completedAt":
+		return &p.completedAt
+	}
+	return nil
 }
 
 // document is a file that was understood.
@@ -196,35 +214,35 @@ func (p *parser) task(n int) (e entry, err error) {
 		return e, err
 	}
 	e.at.from = p.end() - 1
-	e.members = map[string]member{}
 	e.Task = Task{Status: Open, Tags: []string{}}
 	for p.dec.PeekKind() == '"' {
 		raw, at, err := p.value()
 		if err != nil {
 			return e, err
 		}
-		name, err := jsontext.AppendUnquote(nil, raw)
-		if err != nil {
-			return e, err
-		}
+		name, _ := unquote(raw)
 		m := member{name: at}
 		var v jsontext.Value
 		if v, m.value, err = p.value(); err != nil {
 			return e, err
 		}
-		if err := e.set(string(name), v); err != nil {
+		if err := e.set(name, v); err != nil {
 			return e, problemf("tasks[%d].%v", n, err)
 		}
-		e.members[string(name)], e.last = m, m
+		if at := e.places.of(name); at != nil {
+			*at = m
+		}
+		e.last = m
 	}
 	if _, err := p.dec.ReadToken(); err != nil {
 		return e, err
 	}
 	e.at.to = p.end()
-	for _, name := range []string{"id", "title"} {
-		if _, ok := e.members[name]; !ok {
-			return e, problemf("tasks[%d] has no %s", n, name)
-		}
+	switch {
+	case e.places.id == member{}:
+		return e, problemf("tasks[%d] has no id", n)
+	case e.places.title == member{}:
+		return e, problemf("tasks[%d] has no title", n)
 	}
 	return e, nil
 }
@@ -297,6 +315,9 @@ func (e *entry) setTags(v jsontext.Value) error {
 func unquote(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
+	}
+	if plain := v[1 : len(v)-1]; bytes.IndexByte(plain, '\\') < 0 {
+		return string(plain), true // the decoder has checked that it is UTF-8
 	}
 	b, err := jsontext.AppendUnquote(nil, v)
 	return string(b), err == nil
