@@ -21,7 +21,7 @@ var (
 )
 
 // patience is how long a demo waits for something that should come at once.
-const patience = 10 * time.Second
+const patience = 5 * time.Second
 
 // connect runs the server in this process and returns a client's session with
 // it. The pair of transports stands for the two pipes of a real host. The

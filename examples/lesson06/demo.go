@@ -128,11 +128,13 @@ func deleteNote(name string) *mcp.CallToolParams {
 
 // tell shows what the tool answered, which must contain want.
 func tell(result *mcp.CallToolResult, want string) error {
-	for _, block := range result.Content {
-		if text, ok := block.(*mcp.TextContent); ok && strings.Contains(text.Text, want) {
-			say("the tool says: %s", text.Text)
-			return nil
-		}
+	text, ok := result.Content[0].(*mcp.TextContent)
+	if !ok {
+		return errors.New("the answer is no text")
 	}
-	return fmt.Errorf("the answer does not say %q", want)
+	say("the tool says: %s", text.Text)
+	if !strings.Contains(text.Text, want) {
+		return fmt.Errorf("that does not say %q", want)
+	}
+	return nil
 }
