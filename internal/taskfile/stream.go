@@ -1,0 +1,211 @@
+package taskfile
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+)
+
+// Names of a run's two streams.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+)
+
+// longestLine is how many bytes of a line are forwarded while a run goes on.
+const longestLine = 2 << 10
+
+// stream takes one of a run's two outputs: it counts, cleans, keeps the head and
+// the tail, fills the log file, and cuts out lines.
+type stream struct {
+	name  string
+	clean cleaner
+	kept  keep
+	log   *logFile
+	lines *lines
+
+	mu    sync.Mutex
+	bytes int64 // as the task printed them
+	last  []byte
+	buf   []byte
+}
+
+func newStream(name string, budget int, log *logFile, lines *lines) *stream {
+	return &stream{name: name, kept: keep{budget: budget}, log: log, lines: lines}
+}
+
+// drain reads until the end of the stream.
+func (s *stream) drain(r io.Reader) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		s.write(buf[:n])
+		if err != nil {
+			s.finish()
+			return
+		}
+	}
+}
+
+func (s *stream) write(p []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes += int64(len(p))
+	s.buf = s.clean.clean(s.buf[:0], p)
+	s.take(s.buf)
+}
+
+func (s *stream) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.take(s.clean.end(nil))
+	if len(s.last) > 0 {
+		s.lines.put(s.name, string(s.last))
+		s.last = nil
+	}
+}
+
+func (s *stream) take(p []byte) {
+	s.kept.add(p)
+	s.log.write(p)
+	if s.lines == nil {
+		return
+	}
+	for len(p) > 0 {
+		i := strings.IndexByte(string(p[:min(len(p), longestLine)]), '\n')
+		if i < 0 {
+			rest := p[:min(len(p), max(0, longestLine-len(s.last)))]
+			s.last = append(s.last, rest...)
+			if len(p) <= longestLine {
+				return
+			}
+			p = p[longestLine:]
+			continue
+		}
+		s.last = append(s.last, p[:min(i, max(0, longestLine-len(s.last)))]...)
+		s.lines.put(s.name, strings.ToValidUTF8(string(s.last), ""))
+		s.last = s.last[:0]
+		p = p[i+1:]
+	}
+}
+
+// lines hands the lines of both streams on without ever holding a task up: what
+// the receiver cannot take in time is dropped, and counted.
+type lines struct {
+	receive  func(stream, text string)
+	progress func(text string)
+
+	queue chan [2]string
+	done  chan struct{}
+
+	mu      sync.Mutex
+	latest  string
+	fresh   bool
+	dropped int
+}
+
+// newLines is nil where nobody listens.
+func newLines(receive func(stream, text string), progress func(text string)) *lines {
+	if receive == nil && progress == nil {
+		return nil
+	}
+	l := &lines{receive: receive, progress: progress, queue: make(chan [2]string, 512), done: make(chan struct{})}
+	go l.forward()
+	return l
+}
+
+func (l *lines) put(stream, text string) {
+	if l == nil || strings.TrimSpace(text) == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.latest, l.fresh = text, true
+	if l.receive == nil {
+		// Progress wants only the latest; one token in the queue wakes it.
+		if len(l.queue) == 0 {
+			l.queue <- [2]string{}
+		}
+		return
+	}
+	select {
+	case l.queue <- [2]string{stream, text}:
+	default:
+		l.dropped++
+	}
+}
+
+// end says what was dropped and waits until all is forwarded.
+func (l *lines) end() {
+	if l == nil {
+		return
+	}
+	close(l.queue)
+	<-l.done
+}
+
+func (l *lines) forward() {
+	defer close(l.done)
+	for line := range l.queue {
+		if l.receive != nil {
+			l.receive(line[0], line[1])
+		}
+		if l.progress != nil {
+			l.mu.Lock()
+			text, fresh := l.latest, l.fresh
+			l.fresh = false
+			l.mu.Unlock()
+			if fresh {
+				l.progress(text)
+			}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dropped > 0 && l.receive != nil {
+		l.receive(Stderr, fmt.Sprintf("[%d lines were too many to forward]", l.dropped))
+	}
+}
+
+// logFile is the bounded copy of a stream on disk. A nil one takes nothing.
+type logFile struct {
+	f     *os.File
+	room  int64
+	full  bool
+	total int64
+}
+
+func openLog(path string, most int64) (*logFile, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &logFile{f: f, room: most}, nil
+}
+
+func (l *logFile) write(p []byte) {
+	if l == nil || l.full || len(p) == 0 {
+		return
+	}
+	if int64(len(p)) > l.room {
+		p = p[:l.room]
+		l.full = true
+	}
+	n, err := l.f.Write(p)
+	l.room -= int64(n)
+	l.total += int64(n)
+	if err != nil {
+		l.full = true // a full disk: the run matters more than its log
+	}
+	if l.full {
+		_, _ = fmt.Fprintf(l.f, "\n[the log ends here: %d bytes are kept]\n", l.total)
+	}
+}
+
+func (l *logFile) close() {
+	if l != nil {
+		_ = l.f.Close()
+	}
+}
