@@ -24,6 +24,7 @@ import (
 	"handrail/internal/todo"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
+	"handrail/internal/toolset/tasks"
 )
 
 // World is what the program takes from outside.
@@ -44,8 +45,10 @@ type App struct {
 	log   audit.Log
 	seal  *mcpserver.Seal
 	ready func(context.Context) error
-	world World
-	close []func() error
+
+	watcher task.Watcher
+	world   World
+	close   []func() error
 }
 
 // Open opens what the settings ask for. The error is one sentence for the
@@ -73,7 +76,7 @@ func (a *App) open(ctx context.Context, c config.Config) error {
 			return err
 		}
 		a.log, d.book = db, task.NewBook(db)
-		a.ready = db.Ready
+		a.ready, a.watcher = db.Ready, db
 	} else if err := a.openRecord(ctx, c.AuditDB); err != nil {
 		return err
 	}
@@ -175,8 +178,29 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 func (a *App) server(who actor.Actor) (*mcpserver.Server, error) {
 	return mcpserver.New(who, mcpserver.Options{
 		Name: "handrail", Title: "Handrail", Version: Version,
-		Door: a.Door, Sets: a.Sets, Seal: a.seal, Logger: a.world.Logger,
+		Door: a.Door, Sets: a.Sets, Seal: a.seal, Watch: a.watch(who), Logger: a.world.Logger,
 	})
+}
+
+// watch announces the changes of a user's tasks, where they are resources.
+func (a *App) watch(who actor.Actor) func(func(mcpserver.Notice)) (func(), error) {
+	if a.watcher == nil || !slices.ContainsFunc(a.Sets, func(s toolset.Set) bool { return s.Name == "board" }) {
+		return nil
+	}
+	return func(announce func(mcpserver.Notice)) (func(), error) {
+		updated := func(uri string) { announce(mcpserver.Notice{Kind: mcpserver.ResourceUpdated, URI: uri}) }
+		return a.watcher.WatchTasks(context.Background(), who.User, func(changes []task.Change) {
+			for _, c := range changes {
+				if c.ID != 0 {
+					updated(tasks.ItemURI(c.ID))
+				}
+				if c.Kind != task.Completed {
+					announce(mcpserver.Notice{Kind: mcpserver.ResourcesChanged})
+				}
+			}
+			updated(tasks.BoardURI)
+		})
+	}
 }
 
 // Close commits what is queued and lets go of every file. Call it once.

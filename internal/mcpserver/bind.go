@@ -141,6 +141,7 @@ func (s *Server) endListens(stopping context.Context) {
 // over HTTP, until the function that it returns is called.
 func (s *Server) forwardToSDK() (leave func()) {
 	box, stop := s.feed.listen(func(Notice) bool { return true })
+	stopWatch := s.startWatch()
 	end := make(chan struct{})
 	go func() {
 		for {
@@ -154,7 +155,7 @@ func (s *Server) forwardToSDK() (leave func()) {
 			}
 		}
 	}()
-	return func() { stop(); close(end) }
+	return func() { stopWatch(); stop(); close(end) }
 }
 
 // notifySDK has the SDK announce a change. It announces the change of a list

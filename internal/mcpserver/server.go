@@ -28,6 +28,9 @@ type Options struct {
 	Sets []toolset.Set
 	// Seal makes the request states of questions; without one no client is asked.
 	Seal *Seal
+	// Watch announces changes from the moment it returns until stop is called; nil
+	// where nothing changes by itself.
+	Watch func(announce func(Notice)) (stop func(), err error)
 	// Extend registers with the SDK what toolsets cannot say; only the fixtures of
 	// the conformance suite need it.
 	Extend func(*mcp.Server)
@@ -48,6 +51,7 @@ type Server struct {
 	announce subscribable
 	feed     Feed
 	seal     *Seal
+	watch    func(func(Notice)) (func(), error)
 	drain    time.Duration
 	logger   *slog.Logger
 }
@@ -65,7 +69,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 	if o.Drain == 0 {
 		o.Drain = DrainTimeout
 	}
-	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, seal: o.Seal, drain: o.Drain, logger: o.Logger}
+	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, seal: o.Seal, watch: o.Watch, drain: o.Drain, logger: o.Logger}
 	info := &mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}
 	caps := s.capabilities()
 	s.announce = subscribable{
@@ -118,12 +122,27 @@ func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 		in: in, out: out, kind: s.kind, feed: &s.feed, subscribe: s.announce,
 		drain: s.drain, logger: s.logger, stop: ctx.Done(),
 	}
+	defer s.startWatch()()
 	// The session outlives ctx, which would cut replies off that are on their way.
 	session, err := s.sdk.Connect(context.WithoutCancel(ctx), transport, nil)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
 	return session.Wait()
+}
+
+// startWatch begins to announce changes; the function that it returns ends
+// that. A server that cannot hear of changes still serves.
+func (s *Server) startWatch() (stop func()) {
+	if s.watch == nil {
+		return func() {}
+	}
+	stop, err := s.watch(s.Announce)
+	if err != nil {
+		s.logger.Error("changes are not announced", "error", err)
+		return func() {}
+	}
+	return stop
 }
 
 // kind says how calls of a tool stand to those before and after them.

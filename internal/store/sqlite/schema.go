@@ -59,6 +59,13 @@ CREATE TRIGGER tasks_retitled AFTER UPDATE OF title ON tasks BEGIN
   INSERT INTO task_titles (rowid, title) VALUES (NEW.row, NEW.title);
 END;
 
+CREATE TABLE task_changes (
+  seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id TEXT NOT NULL,
+  id      INTEGER NOT NULL,
+  kind    TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE audit_log (
   seq         INTEGER PRIMARY KEY,
   at          TEXT NOT NULL,
@@ -94,4 +101,4 @@ PRAGMA user_version = 1;
 `
 
 // ourTables must all be there for a file to be Handrail's.
-var ourTables = []string{"users", "tasks", "task_tags", "task_titles", "audit_log"}
+var ourTables = []string{"users", "tasks", "task_tags", "task_titles", "task_changes", "audit_log"}

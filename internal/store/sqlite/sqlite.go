@@ -46,6 +46,7 @@ type DB struct {
 	file     file
 	readers  *pool
 	writer   *writer // nil where the file can only be read
+	watch    watch
 	silenced atomic.Bool
 	closing  sync.Once
 	closeErr error

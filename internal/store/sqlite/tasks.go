@@ -79,7 +79,7 @@ func (t *tx) addTask(ctx context.Context, user string, row int64, a *task.Task) 
 		}
 	}
 	t.titles = append(t.titles, titleChange{row: row, title: a.Title})
-	return nil
+	return t.noteChange(ctx, user, a.ID, task.Added)
 }
 
 // Task is the user's task with this id, or NotFound.
@@ -98,8 +98,10 @@ func (d *DB) CompleteTask(ctx context.Context, user string, id int64) (done task
 			return err
 		}
 		done.Status, done.UpdatedAt, done.CompletedAt = task.Done, t.at, t.at
-		_, err := t.conn.exec(ctx, completeTask, user, id, t.at.UnixMilli())
-		return err
+		if _, err := t.conn.exec(ctx, completeTask, user, id, t.at.UnixMilli()); err != nil {
+			return err
+		}
+		return t.noteChange(ctx, user, id, task.Completed)
 	})
 	if err != nil {
 		return task.Task{}, err
@@ -127,8 +129,10 @@ func (d *DB) DeleteTask(ctx context.Context, user string, id int64, title string
 			}
 		}
 		t.titles = append(t.titles, titleChange{row: row, title: old.Title, remove: true})
-		_, err = t.conn.exec(ctx, oneTaskLess, user)
-		return err
+		if _, err = t.conn.exec(ctx, oneTaskLess, user); err != nil {
+			return err
+		}
+		return t.noteChange(ctx, user, id, task.Deleted)
 	})
 }
 
