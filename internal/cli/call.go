@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -39,10 +40,11 @@ The preset is ` + defaultPreset + ` where none is named. See the tools: handrail
 }
 
 func newCallPreset(env Env, p config.Preset) *cobra.Command {
+	p = withoutHTTP(p)
 	cmd := &cobra.Command{
 		Use:               p.Name + " TOOL [JSON | -]",
 		Short:             "Call a tool of the preset " + p.Name,
-		Annotations:       map[string]string{presetNote: p.Name},
+		Annotations:       map[string]string{presetNote: p.Name, localNote: "yes"},
 		ValidArgsFunction: completeTool(p),
 		Args: func(cmd *cobra.Command, words []string) error {
 			return checkCall(cmd, p, words)
@@ -66,6 +68,16 @@ func newCallPreset(env Env, p config.Preset) *cobra.Command {
 		return call(cmd, env, c, words[0], raw)
 	}
 	return cmd
+}
+
+// withoutHTTP is a preset without the settings that only a server over HTTP has:
+// a call from the command line opens no port.
+func withoutHTTP(p config.Preset) config.Preset {
+	p.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(s config.Setting) bool {
+		o, _ := config.Find(s.Option)
+		return o.OnlyHTTP || s.Option == "http"
+	})
+	return p
 }
 
 // checkCall refuses what cannot be a call before any file is touched.

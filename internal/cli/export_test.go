@@ -21,11 +21,12 @@ func Arguments(input json.RawMessage) ([]Argument, error) {
 	return out, err
 }
 
-// Visible and Meant are what the package does to text.
+// What the package does to text, and what a preset can offer.
 var (
 	Visible     = visible
 	VisibleJSON = visibleJSON
 	Meant       = meant
+	Everything  = everything
 )
 
 // Coloured reports whether the output of env would be coloured.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"handrail/internal/app"
 	"handrail/internal/cli"
 	"handrail/internal/config"
 )
@@ -60,7 +59,7 @@ func toolsPage(t *testing.T) string {
 	b.WriteString(generated + "# Tools\n\nThe same as `handrail tools PRESET` prints. Every tool refuses arguments that it does not know, at every depth,\n" +
 		"and answers `{\"ok\":true,\"data\":…}` or `{\"ok\":false,\"error\":{\"code\",\"message\"}}` (then with `isError`).\nLengths count UTF-16 code units, as JavaScript's `string.length` does.\n")
 	for _, p := range config.Presets {
-		offer, err := app.Describe(config.Config{Preset: p.Name, AllowWrite: p.Writes})
+		offer, err := cli.Everything(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,9 +116,13 @@ first line of the log on standard error.
 		fmt.Fprintf(&b, "\n## handrail %s\n\n| option | environment | default | meaning |\n|---|---|---|---|\n", p.Name)
 		for _, s := range p.Settings {
 			o, _ := config.Find(s.Option)
-			name := "--" + o.Name
+			name := "`--" + o.Name
 			if o.Value != "" {
 				name += " " + o.Value
+			}
+			name += "`"
+			if o.Secret {
+				name = "(environment only)"
 			}
 			def := "`" + s.Default + "`"
 			switch {
@@ -132,10 +135,13 @@ first line of the log on standard error.
 			if len(o.Choices) > 0 {
 				doc += " One of " + strings.Join(o.Choices, ", ") + "."
 			}
+			if o.OnlyHTTP {
+				doc += " Only with `--http`."
+			}
 			if o.Kind == config.Tools {
 				doc += " There are " + strings.Join(p.Writes, ", ") + "."
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", name, s.Env, cell(def), cell(doc))
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", name, s.Env, cell(def), cell(doc))
 		}
 	}
 	b.WriteString(`

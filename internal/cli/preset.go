@@ -62,7 +62,7 @@ func addSettings(cmd *cobra.Command, p config.Preset) {
 			must(cmd.RegisterFlagCompletionFunc(o.Name, completeOneOf(o.Choices)))
 		case config.Tools:
 			must(cmd.RegisterFlagCompletionFunc(o.Name, completeOneOf(p.Writes)))
-		case config.Text, config.Number:
+		case config.Text, config.Number, config.Names:
 			must(cmd.RegisterFlagCompletionFunc(o.Name, cobra.NoFileCompletions))
 		}
 	}

@@ -70,9 +70,16 @@ func findPreset(name string) (config.Preset, error) {
 	return p, nil
 }
 
-// everything is what a preset can offer, with every tool switched on.
+// everything is what a preset can offer, with every tool switched on and its own
+// way to confirm.
 func everything(p config.Preset) (app.Offer, error) {
-	return app.Describe(config.Config{Preset: p.Name, AllowWrite: p.Writes})
+	c := config.Config{Preset: p.Name, AllowWrite: p.Writes}
+	for _, s := range p.Settings {
+		if s.Option == "confirm" {
+			c.Confirm = s.Default
+		}
+	}
+	return app.Describe(c)
 }
 
 // about is what a tool does to the world, and whether it is off by default.

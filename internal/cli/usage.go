@@ -42,14 +42,21 @@ func checkWords(args []string, env Env) error {
 		problems = append(problems, split(cmd.Args(cmd, s.words))...)
 	}
 	if p, serves := config.FindPreset(cmd.Annotations[presetNote]); serves {
+		if cmd.Annotations[localNote] != "" {
+			p = withoutHTTP(p)
+		}
 		_, err := config.Load(p, s.given, env.Getenv)
 		problems = append(problems, split(err)...)
 	}
 	return usage(cmd, problems)
 }
 
-// presetNote is the annotation of commands that take a preset's settings.
-const presetNote = "preset"
+// presetNote is the annotation of commands that take a preset's settings, and
+// localNote of those that take them without the ones for HTTP.
+const (
+	presetNote = "preset"
+	localNote  = "local"
+)
 
 // usage is the error of a wrong command line, with all that is wrong; nil for
 // none.

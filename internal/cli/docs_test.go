@@ -1,0 +1,122 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"handrail/internal/testenv"
+)
+
+// pages are the pages for users, below the module's root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	found := map[string]string{}
+	read := func(path string) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[path] = strings.ReplaceAll(string(b), "\r\n", "\n")
+	}
+	for _, name := range []string{"README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		read(filepath.Join(root, name))
+	}
+	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			read(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+var tested = regexp.MustCompile("(?s)<!-- test -->\n```sh\n(.*?)```")
+
+// Every block of commands behind <!-- test --> runs as it stands, in a folder of
+// its own.
+func TestCommandsInThePagesWork(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		testenv.LeftOut(t, "no sh on PATH to run the pages' commands with")
+	}
+	bin := programs(t)
+	blocks := 0
+	for path, text := range pages(t) {
+		for _, block := range tested.FindAllStringSubmatch(text, -1) {
+			blocks++
+			cmd := exec.Command(sh, "-eu", "-c", block[1])
+			cmd.Dir = t.TempDir()
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TASKS_DB_PATH=")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s\n%s", path, err, block[1], out)
+			}
+		}
+	}
+	if blocks < 6 {
+		t.Errorf("only %d blocks were found", blocks)
+	}
+}
+
+var (
+	jsonBlock = regexp.MustCompile("(?s)```json\n(.*?)```")
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+func TestConfigurationsInThePagesAreJSON(t *testing.T) {
+	for path, text := range pages(t) {
+		for _, block := range jsonBlock.FindAllStringSubmatch(text, -1) {
+			if !json.Valid([]byte(block[1])) {
+				t.Errorf("%s: this is no JSON:\n%s", path, block[1])
+			}
+		}
+	}
+}
+
+func TestLinksInThePagesLeadSomewhere(t *testing.T) {
+	all := pages(t)
+	for path, text := range all {
+		for _, match := range link.FindAllStringSubmatch(text, -1) {
+			target, fragment, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			to := path
+			if target != "" {
+				to = filepath.Join(filepath.Dir(path), filepath.FromSlash(target))
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, match[1])
+				continue
+			}
+			if page, known := all[to]; fragment != "" && known && !hasHeading(page, fragment) {
+				t.Errorf("%s links to %s, and there is no such heading", path, match[1])
+			}
+		}
+	}
+}
+
+// hasHeading reports whether a page has the heading of a fragment, as hosts of
+// Markdown make fragments: lower case, spaces as dashes, no punctuation.
+func hasHeading(page, fragment string) bool {
+	for _, h := range heading.FindAllStringSubmatch(page, -1) {
+		made := strings.ReplaceAll(strings.ToLower(h[1]), " ", "-")
+		for _, drop := range []string{",", ".", ":", "`", "?", "、", "(", ")"} {
+			made = strings.ReplaceAll(made, drop, "")
+		}
+		if made == fragment {
+			return true
+		}
+	}
+	return false
+}
