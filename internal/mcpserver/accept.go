@@ -21,7 +21,11 @@ func (c *conn) accept(l line) {
 		c.acceptFrame(&frames[0], nil)
 		return
 	}
-	if v := c.negotiated(); v >= firstWithoutBatches {
+	v := c.negotiated()
+	for i := range frames {
+		v = max(v, frames[i].version) // dates, which compare as text
+	}
+	if v >= firstWithoutBatches {
 		c.refuse(&frame{malformed: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "protocol " + v + " has no batches"}}, nil)
 		return
 	}
