@@ -139,7 +139,7 @@ func (v *Vault) Sweep(ctx context.Context) (removed int, err error) {
 		if !hasTemp(names) {
 			return
 		}
-		unlock, ok, err := tryLock(dir)
+		unlock, ok, err := tryLock(dir, isShared)
 		if err != nil || !ok {
 			return
 		}

@@ -3,6 +3,7 @@ package note
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -23,7 +24,12 @@ func (v *Vault) IndexBytes() int {
 }
 
 // TryLock takes a folder's lock, as any process does.
-var TryLock = tryLock
+func TryLock(dir *os.Root) (unlock func(), ok bool, err error) { return tryLock(dir, isShared) }
+
+// TryLockShared takes the lock of a folder that other machines may share.
+func TryLockShared(dir *os.Root) (unlock func(), ok bool, err error) {
+	return tryLock(dir, func(*os.File) bool { return true })
+}
 
 // WatchByPolling is Watch where the system has no file events.
 func (v *Vault) WatchByPolling(ctx context.Context) (<-chan Change, error) {

@@ -24,8 +24,10 @@ const (
 // times, file number) that its sieve was made of. Nothing is built before the
 // first search that would have gained from it, and then in the background.
 type index struct {
-	ctx      context.Context
+	ctx      context.Context // ends with the vault
 	cancel   context.CancelFunc
+	mu       sync.Mutex // guards closed against new background work
+	closed   bool
 	wg       sync.WaitGroup
 	building atomic.Bool
 	// refused is how many notes the last building could not take in.
@@ -46,13 +48,22 @@ type known struct {
 func (x *index) start() { x.ctx, x.cancel = context.WithCancel(context.Background()) }
 
 func (x *index) stop() {
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
 	x.cancel()
 	x.wg.Wait()
 }
 
-// background runs do until it ends or the vault is closed.
-func (x *index) background(do func(ctx context.Context)) {
-	x.wg.Go(func() { do(x.ctx) })
+// background runs do until it ends or the vault is closed. It returns false, and
+// runs nothing, where the vault is closed already.
+func (x *index) background(do func(ctx context.Context)) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.closed {
+		x.wg.Go(func() { do(x.ctx) })
+	}
+	return !x.closed
 }
 
 // in returns what is known of the notes of a folder, perhaps nothing.

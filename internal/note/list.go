@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"handrail/internal/fault"
 )
@@ -102,7 +101,16 @@ func (d *folder) entry(name string, buf *buffer) (Entry, error) {
 	}, nil
 }
 
-// jsonSize is about how many bytes s takes in JSON.
+// jsonSize is how many bytes s takes in JSON at most.
 func jsonSize(s string) int {
-	return len(s) + 2 + strings.Count(s, `"`) + strings.Count(s, `\`)
+	n := len(s) + 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"', c == '\\':
+			n++
+		case c < ' ', c == '<', c == '>', c == '&', c == 0x7F:
+			n += 5 // as \u001f
+		}
+	}
+	return n
 }

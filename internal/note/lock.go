@@ -15,7 +15,7 @@ func (v *Vault) lock(ctx context.Context, dir *os.Root) (unlock func(), err erro
 	late := time.NewTimer(v.lockWait)
 	defer late.Stop()
 	for pause := 200 * time.Microsecond; ; pause = min(2*pause, 10*time.Millisecond) {
-		unlock, ok, err := tryLock(dir)
+		unlock, ok, err := tryLock(dir, isShared)
 		if err != nil {
 			return nil, err
 		}

@@ -15,8 +15,8 @@ import (
 // tryLock takes the mutex of the folder dir, or returns false at once. Windows
 // cannot lock a folder, so the lock is a kernel object named after the folder's
 // identity; it goes with its owner, so no crash leaves one behind. It joins the
-// processes of one login session.
-func tryLock(dir *os.Root) (unlock func(), ok bool, err error) {
+// processes of one login session on one machine, so a share is not asked about.
+func tryLock(dir *os.Root, _ func(*os.File) bool) (unlock func(), ok bool, err error) {
 	f, err := dir.Open(".")
 	if err != nil {
 		return nil, false, err

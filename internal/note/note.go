@@ -70,10 +70,10 @@ type Content struct {
 	// Hidden lists the first 100 characters of Content that a person cannot see
 	// and a model can; HiddenMore counts those beyond.
 	Hidden     []Hidden `json:"hidden,omitempty"`
-	HiddenMore int      `json:"hiddenMore,omitempty"`
+	HiddenMore int      `json:"hiddenMore,omitzero"`
 	// InvalidUTF8 is how many bytes of what was returned are no UTF-8. Such a
 	// note is never replaced, because what was shown is not what it holds.
-	InvalidUTF8 int `json:"invalidUtf8,omitempty"`
+	InvalidUTF8 int `json:"invalidUtf8,omitzero"`
 }
 
 // Hidden is the position of one invisible character: line and column count from
@@ -131,7 +131,7 @@ type Matches struct {
 	// Skipped lists the first 50 notes that were not searched, with the reason;
 	// SkippedMore counts those beyond.
 	Skipped     []Unsearched `json:"skipped"`
-	SkippedMore int          `json:"skippedMore,omitempty"`
+	SkippedMore int          `json:"skippedMore,omitzero"`
 }
 
 // Match is one matching line, counted from 1. Text is the line without its line
@@ -141,7 +141,7 @@ type Match struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
-	Cut  bool   `json:"cut,omitempty"`
+	Cut  bool   `json:"cut,omitzero"`
 }
 
 // Unsearched is a note that was not searched.

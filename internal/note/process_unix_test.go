@@ -59,3 +59,35 @@ func TestServersOnNestedRootsMeetAtTheSameLock(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestALockFileLocksWhereAFolderCannotBe is the lock of NFS and its like.
+func TestALockFileLocksWhereAFolderCannotBe(t *testing.T) {
+	root := t.TempDir()
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	unlock, ok, err := note.TryLockShared(dir)
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, ok, err := note.TryLockShared(dir); ok || err != nil {
+		t.Fatal("locked twice", err)
+	}
+	unlock()
+	if unlock, ok, err = note.TryLockShared(dir); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	unlock()
+	v := openVault(t, root, note.Limits{})
+	if n, err := v.Sweep(ctx); n != 0 || err != nil || len(list(t, v)) != 0 {
+		t.Fatal("the lock file is taken for something else", n, err)
+	}
+	// A link in its place leads nowhere.
+	os.Remove(filepath.Join(root, ".handrail.lock"))
+	link(t, filepath.Join(t.TempDir(), "outside"), filepath.Join(root, ".handrail.lock"))
+	if _, ok, err := note.TryLockShared(dir); ok || err == nil {
+		t.Fatal("a link was followed out of the folder")
+	}
+}

@@ -131,8 +131,11 @@ func (h *hunt) worker(ctx context.Context) {
 				break
 			}
 			k, ok := notes[name]
-			if ok && k.sieve.lacks(h.grams) && b.dir.still(name, k.version) {
-				continue
+			if ok && k.sieve.lacks(h.grams) {
+				if b.dir.still(name, k.version) {
+					continue
+				}
+				ok = false // it changed since
 			}
 			if !ok {
 				h.unknown.Add(1)

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/internal/fault"
 	"handrail/internal/note"
+	"handrail/internal/testenv"
 )
 
 // openVault opens dir as a vault that the test closes.
@@ -106,4 +108,12 @@ func folderOperations(v *note.Vault) map[string]func(path string) error {
 		"list":   func(p string) error { _, err := v.List(ctx, note.ListQuery{Folder: p}); return err },
 		"search": func(p string) error { _, err := v.Search(ctx, note.SearchQuery{Folder: p, Query: "x"}); return err },
 	}
+}
+
+// raceTime is how long a race is run: seconds, or minutes of them on request.
+func raceTime() time.Duration {
+	if testenv.Long() {
+		return time.Minute
+	}
+	return 2 * time.Second
 }

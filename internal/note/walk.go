@@ -126,11 +126,14 @@ func openFolder(dir *os.Root, name string, info fs.FileInfo) (*os.Root, error) {
 		return nil, orSwapped(dir, name, info, err)
 	}
 	got, err := sub.Stat(".")
-	if err != nil || !os.SameFile(info, got) {
-		sub.Close()
-		return nil, errSwapped
+	if err == nil && os.SameFile(info, got) {
+		return sub, nil
 	}
-	return sub, nil
+	sub.Close()
+	if err != nil {
+		return nil, orSwapped(dir, name, info, err)
+	}
+	return nil, errSwapped
 }
 
 // orSwapped tells a plain failure from one that came because name changed.

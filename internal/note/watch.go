@@ -43,9 +43,6 @@ func (v *Vault) Watch(ctx context.Context) (<-chan Change, error) {
 }
 
 func (v *Vault) watch(ctx context.Context, open func() (*fsnotify.Watcher, error), poll time.Duration) (<-chan Change, error) {
-	if err := v.index.ctx.Err(); err != nil {
-		return nil, fault.Wrap(err, fault.Unavailable, "the notes folder is closed")
-	}
 	w := &watch{v: v, out: make(chan Change, 64), pending: map[string]bool{}, folders: map[string]bool{}}
 	events, err := open()
 	if err == nil {
@@ -63,13 +60,19 @@ func (v *Vault) watch(ctx context.Context, open func() (*fsnotify.Watcher, error
 		w.before = w.snapshot(ctx)
 		run = func(ctx context.Context) { w.poll(ctx, poll) }
 	}
-	v.index.background(func(closed context.Context) {
+	started := v.index.background(func(closed context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(closed, cancel)()
 		defer close(w.out)
 		run(ctx)
 	})
+	if !started {
+		if w.events != nil {
+			w.events.Close()
+		}
+		return nil, fault.New(fault.Unavailable, "the notes folder is closed")
+	}
 	return w.out, nil
 }
 

@@ -120,9 +120,9 @@ func (q Query) matches(t Task) bool {
 
 // size is about how many bytes the task takes in JSON.
 func (t Task) size() int {
-	n := 120 + len(t.Title)*5/4 + len(t.CreatedAt) + len(t.CompletedAt)
+	n := 120 + len(quote(t.Title)) + len(quote(t.CreatedAt)) + len(quote(t.CompletedAt))
 	for _, tag := range t.Tags {
-		n += len(tag) + 4
+		n += len(quote(tag)) + 1
 	}
 	return n
 }
