@@ -24,7 +24,6 @@ import (
 	"handrail/internal/todo"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
-	"handrail/internal/toolset/tasks"
 )
 
 // World is what the program takes from outside.
@@ -47,6 +46,7 @@ type App struct {
 	ready func(context.Context) error
 
 	watcher task.Watcher
+	vault   *note.Vault
 	world   World
 	close   []func() error
 }
@@ -88,6 +88,7 @@ func (a *App) open(ctx context.Context, c config.Config) error {
 			return err
 		}
 		a.close = append(a.close, vault.Close)
+		a.vault = vault
 		d.vault, d.list = vault, todo.New(vault.SideFile("tasks.json"), a.world.Now)
 		a.sweep(ctx, c, vault)
 	}
@@ -178,29 +179,9 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 func (a *App) server(who actor.Actor) (*mcpserver.Server, error) {
 	return mcpserver.New(who, mcpserver.Options{
 		Name: "handrail", Title: "Handrail", Version: Version,
-		Door: a.Door, Sets: a.Sets, Seal: a.seal, Watch: a.watch(who), Logger: a.world.Logger,
+		Door: a.Door, Sets: a.Sets, Seal: a.seal, Logger: a.world.Logger,
+		Watch: a.watch(who), WatchOnDemand: a.vault != nil,
 	})
-}
-
-// watch announces the changes of a user's tasks, where they are resources.
-func (a *App) watch(who actor.Actor) func(func(mcpserver.Notice)) (func(), error) {
-	if a.watcher == nil || !slices.ContainsFunc(a.Sets, func(s toolset.Set) bool { return s.Name == "board" }) {
-		return nil
-	}
-	return func(announce func(mcpserver.Notice)) (func(), error) {
-		updated := func(uri string) { announce(mcpserver.Notice{Kind: mcpserver.ResourceUpdated, URI: uri}) }
-		return a.watcher.WatchTasks(context.Background(), who.User, func(changes []task.Change) {
-			for _, c := range changes {
-				if c.ID != 0 {
-					updated(tasks.ItemURI(c.ID))
-				}
-				if c.Kind != task.Completed {
-					announce(mcpserver.Notice{Kind: mcpserver.ResourcesChanged})
-				}
-			}
-			updated(tasks.BoardURI)
-		})
-	}
 }
 
 // Close commits what is queued and lets go of every file. Call it once.

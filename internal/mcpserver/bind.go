@@ -93,10 +93,13 @@ func progress(req *mcp.CallToolRequest) func(context.Context, float64, float64, 
 	}
 }
 
-// survive turns a panic below it into an error with a reference: a request must
+// survive makes a URI canonical before anything looks it up, and turns a panic below it into an error with a reference: a request must
 // never end the process.
 func (s *Server) survive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok && p != nil {
+			p.URI = canonicalURI(p.URI)
+		}
 		defer func() {
 			if p := recover(); p != nil {
 				ref := rand.Text()
@@ -126,7 +129,11 @@ func internalError(ref string) error {
 func (s *Server) endListens(stopping context.Context) {
 	s.sdk.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == methodSubscribe {
+				s.watchNow()
+			}
 			if method == methodListen {
+				s.watchNow()
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithCancel(ctx)
 				defer cancel()
@@ -158,13 +165,19 @@ func (s *Server) forwardToSDK() (leave func()) {
 	return func() { stopWatch(); stop(); close(end) }
 }
 
+// bellURI names the resource that is added and taken away again to have the SDK
+// announce that the list of resources changed.
+const bellURI = "handrail://bell"
+
 // notifySDK has the SDK announce a change. It announces the change of a list
 // only when something is added to it, so what is there is added again.
 func (s *Server) notifySDK(n Notice) {
 	switch n.Kind {
 	case ResourceUpdated:
-		if err := s.sdk.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: n.URI}); err != nil {
-			s.logger.Debug("announcing a resource", "error", err)
+		for _, uri := range s.watch.written(n.URI) {
+			if err := s.sdk.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
+				s.logger.Debug("announcing a resource", "error", err)
+			}
 		}
 	case ToolsChanged:
 		for _, t := range s.tools {
@@ -172,14 +185,10 @@ func (s *Server) notifySDK(n Notice) {
 			return
 		}
 	case ResourcesChanged:
-		for _, set := range s.sets {
-			for _, r := range set.Resources {
-				if !r.Template {
-					s.addResource(r)
-					return
-				}
-			}
-		}
+		s.sdk.AddResource(&mcp.Resource{URI: bellURI, Name: "bell"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return nil, mcp.ResourceNotFoundError(bellURI)
+		})
+		s.sdk.RemoveResources(bellURI)
 	}
 }
 

@@ -129,7 +129,7 @@ func TestAClientOfTheHandshakeEraHearsOfChanges(t *testing.T) {
 }
 
 func TestCapabilitiesAreDeclaredAlsoWhereAListIsEmpty(t *testing.T) {
-	c := start(t, toolset.Set{Name: "empty", Changes: true})
+	c := start(t, toolset.Set{Name: "empty", ToolsChange: true, ResourcesChange: true})
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	if m := c.next(); dig(m, "result", "capabilities", "tools", "listChanged") != true {
 		t.Errorf("got %v", m)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -212,8 +213,12 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 		if !ours {
 			res, err := next(ctx, method, req)
 			list, ok := res.(*mcp.ListResourcesResult)
-			if err != nil || !ok || list.NextCursor != "" {
+			if err != nil || !ok {
 				return res, err
+			}
+			list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return r.URI == bellURI })
+			if list.NextCursor != "" {
+				return list, nil
 			}
 			if first, more := s.nextLister(0); more {
 				list.NextCursor = listCursor{set: first}.String()

@@ -6,7 +6,7 @@ import "sync"
 type Notice struct {
 	// Kind is what changed.
 	Kind NoticeKind
-	// URI is the resource, for ResourceUpdated.
+	// URI is the resource, for ResourceUpdated; empty where any may have changed.
 	URI string
 }
 
@@ -38,6 +38,7 @@ type Feed struct {
 
 // Announce tells every listener.
 func (f *Feed) Announce(n Notice) {
+	n.URI = canonicalURI(n.URI)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.listeners {

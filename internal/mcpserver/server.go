@@ -29,8 +29,10 @@ type Options struct {
 	// Seal makes the request states of questions; without one no client is asked.
 	Seal *Seal
 	// Watch announces changes from the moment it returns until stop is called; nil
-	// where nothing changes by itself.
-	Watch func(announce func(Notice)) (stop func(), err error)
+	// where nothing changes by itself. With WatchOnDemand it is called when a
+	// client first subscribes to resources, because watching costs something.
+	Watch         func(announce func(Notice)) (stop func(), err error)
+	WatchOnDemand bool
 	// Extend registers with the SDK what toolsets cannot say; only the fixtures of
 	// the conformance suite need it.
 	Extend func(*mcp.Server)
@@ -51,7 +53,7 @@ type Server struct {
 	announce subscribable
 	feed     Feed
 	seal     *Seal
-	watch    func(func(Notice)) (func(), error)
+	watch    watching
 	drain    time.Duration
 	logger   *slog.Logger
 }
@@ -69,7 +71,8 @@ func New(who actor.Actor, o Options) (*Server, error) {
 	if o.Drain == 0 {
 		o.Drain = DrainTimeout
 	}
-	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, seal: o.Seal, watch: o.Watch, drain: o.Drain, logger: o.Logger}
+	s := &Server{who: who, door: o.Door, sets: o.Sets, tools: map[string]tool.Tool{}, seal: o.Seal, drain: o.Drain, logger: o.Logger}
+	s.watch = watching{begin: o.Watch, late: o.WatchOnDemand}
 	info := &mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}
 	caps := s.capabilities()
 	s.announce = subscribable{
@@ -94,9 +97,14 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		options.CompletionHandler = s.complete
 	}
 	if s.announce.updates {
-		accept := func(context.Context) error { return nil }
-		options.SubscribeHandler = func(ctx context.Context, _ *mcp.SubscribeRequest) error { return accept(ctx) }
-		options.UnsubscribeHandler = func(ctx context.Context, _ *mcp.UnsubscribeRequest) error { return accept(ctx) }
+		options.SubscribeHandler = func(_ context.Context, req *mcp.SubscribeRequest) error {
+			s.watch.subscribed(req.Params.URI, 1)
+			return nil
+		}
+		options.UnsubscribeHandler = func(_ context.Context, req *mcp.UnsubscribeRequest) error {
+			s.watch.subscribed(req.Params.URI, -1)
+			return nil
+		}
 	}
 	s.sdk = mcp.NewServer(info, options)
 	s.sdk.AddReceivingMiddleware(s.survive)
@@ -119,7 +127,7 @@ func (s *Server) Announce(n Notice) { s.feed.Announce(n) }
 // reads no more, lets what runs finish within StopTimeout, and returns nil too.
 func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	transport := &stdio{
-		in: in, out: out, kind: s.kind, feed: &s.feed, subscribe: s.announce,
+		in: in, out: out, kind: s.kind, feed: &s.feed, subscribe: s.announce, demand: s.watchNow,
 		drain: s.drain, logger: s.logger, stop: ctx.Done(),
 	}
 	defer s.startWatch()()
@@ -129,20 +137,6 @@ func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 		return fmt.Errorf("connecting: %w", err)
 	}
 	return session.Wait()
-}
-
-// startWatch begins to announce changes; the function that it returns ends
-// that. A server that cannot hear of changes still serves.
-func (s *Server) startWatch() (stop func()) {
-	if s.watch == nil {
-		return func() {}
-	}
-	stop, err := s.watch(s.Announce)
-	if err != nil {
-		s.logger.Error("changes are not announced", "error", err)
-		return func() {}
-	}
-	return stop
 }
 
 // kind says how calls of a tool stand to those before and after them.
@@ -162,7 +156,7 @@ func (s *Server) kind(name string) callKind {
 func (s *Server) capabilities() *mcp.ServerCapabilities {
 	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
 	for _, set := range s.sets {
-		caps.Tools.ListChanged = caps.Tools.ListChanged || set.Changes
+		caps.Tools.ListChanged = caps.Tools.ListChanged || set.ToolsChange
 		if len(set.Prompts) > 0 && caps.Prompts == nil {
 			caps.Prompts = &mcp.PromptCapabilities{}
 		}
@@ -170,8 +164,8 @@ func (s *Server) capabilities() *mcp.ServerCapabilities {
 			if caps.Resources == nil {
 				caps.Resources = &mcp.ResourceCapabilities{}
 			}
-			caps.Resources.ListChanged = caps.Resources.ListChanged || set.Changes
-			caps.Resources.Subscribe = caps.Resources.Subscribe || set.Changes
+			caps.Resources.ListChanged = caps.Resources.ListChanged || set.ResourcesChange
+			caps.Resources.Subscribe = caps.Resources.Subscribe || set.ResourcesChange
 		}
 	}
 	if completes(s.sets) {

@@ -42,7 +42,7 @@ func newBench() *bench { return &bench{gate: make(chan struct{}), begun: make(ch
 
 func (b *bench) set(changes bool) toolset.Set {
 	return toolset.Set{
-		Name: "bench", Changes: changes,
+		Name: "bench", ToolsChange: changes, ResourcesChange: changes,
 		Tools: []tool.Tool{
 			tool.New(tool.Spec{Name: "say", Title: "Say", Doc: "Says it again."}, func(_ context.Context, _ *tool.Call, in text) (text, error) {
 				return in, nil

@@ -24,6 +24,8 @@ type stdio struct {
 	// feed carries change notices; subscribe is what may be subscribed to.
 	feed      *Feed
 	subscribe subscribable
+	// demand is called when somebody subscribes to resources.
+	demand func()
 	// drain bounds how long calls may still run once input has ended.
 	drain  time.Duration
 	logger *slog.Logger

@@ -41,7 +41,7 @@ func (s subscribable) allowed(want *mcp.NotificationSubscriptions) mcp.Notificat
 type legacySession struct {
 	version string // negotiated; empty before
 	ready   bool   // the client said that it is initialized
-	uris    map[string]bool
+	uris    uriSet
 	stop    func()
 }
 
@@ -88,16 +88,20 @@ func (c *conn) setReady() {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.legacy.uris[n.URI]
+		return n.URI == "" || c.legacy.uris.has(n.URI)
+	}, func(n Notice) []Notice {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.legacy.uris.named(n)
 	}, nil)
 	c.mu.Lock()
 	c.legacy.stop = stop
 	c.mu.Unlock()
 }
 
-// forward writes the notices that want accepts, until stop. A subscription's
-// id goes with each; nil for a client of the handshake era.
-func (c *conn) forward(want func(Notice) bool, id []byte) (stop func()) {
+// forward writes the notices that want accepts, as named names them, until stop.
+// A subscription's id goes with each; nil for a client of the handshake era.
+func (c *conn) forward(want func(Notice) bool, named func(Notice) []Notice, id []byte) (stop func()) {
 	box, leave := c.feed.listen(want)
 	end, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -106,7 +110,9 @@ func (c *conn) forward(want func(Notice) bool, id []byte) (stop func()) {
 			select {
 			case <-box.ready:
 				for _, n := range box.take() {
-					c.writeLine(noticeLine(n, id))
+					for _, n := range named(n) {
+						c.writeLine(noticeLine(n, id))
+					}
 				}
 			case <-end:
 				return
@@ -169,12 +175,15 @@ func (c *conn) acceptListen(f *frame, k *call) bool {
 		c.finish(k, errorReply(k.id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "too many subscriptions in one session"}))
 		return true
 	}
+	uris := uriSet{}
+	for _, uri := range got.ResourceSubscriptions {
+		uris.add(uri)
+	}
+	if len(uris) > 0 || got.ResourcesListChanged {
+		c.demand()
+	}
 	meta := map[string]any{mcp.MetaKeySubscriptionID: json.RawMessage(k.id)}
 	c.writeLine(notification(notificationAck, map[string]any{"_meta": meta, "notifications": got}))
-	uris := map[string]bool{}
-	for _, uri := range got.ResourceSubscriptions {
-		uris[uri] = true
-	}
 	if !got.ToolsListChanged && !got.PromptsListChanged && !got.ResourcesListChanged && len(uris) == 0 {
 		c.finish(k, c.listenEnd(k.id))
 		return true
@@ -189,8 +198,8 @@ func (c *conn) acceptListen(f *frame, k *call) bool {
 		case ResourcesChanged:
 			return got.ResourcesListChanged
 		}
-		return uris[n.URI]
-	}, k.id)
+		return n.URI == "" && len(uris) > 0 || uris.has(n.URI)
+	}, uris.named, k.id)
 	c.mu.Lock()
 	k.listen = l
 	ended := c.ended
@@ -233,16 +242,17 @@ func (c *conn) acceptLegacy(f *frame, k *call) bool {
 	}
 	c.mu.Lock()
 	if c.legacy.uris == nil {
-		c.legacy.uris = map[string]bool{}
+		c.legacy.uris = uriSet{}
 	}
 	full := f.method == methodSubscribe && len(c.legacy.uris) >= maxURIs
 	switch {
 	case f.method == methodUnsubscribe:
-		delete(c.legacy.uris, p.URI)
+		c.legacy.uris.remove(p.URI)
 	case !full:
-		c.legacy.uris[p.URI] = true
+		c.legacy.uris.add(p.URI)
 	}
 	c.mu.Unlock()
+	c.demand()
 	if full {
 		c.finish(k, errorReply(k.id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "too many subscriptions in one session"}))
 		return true

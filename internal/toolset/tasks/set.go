@@ -31,8 +31,9 @@ func Board(book *task.Book) toolset.Set {
 		Tools:        []tool.Tool{t.addTask("create_task"), t.listTasks(), t.completeTask(), t.deleteTask()},
 		Resources:    []tool.Resource{t.board(), t.item()},
 		Listed:       t.listed,
-		Changes:      true,
 		Instructions: instructions,
+
+		ResourcesChange: true,
 	}
 }
 
