@@ -111,7 +111,7 @@ func share(b *testing.B, callers int, call func(*rand.Rand, int) error) {
 // BenchmarkAddOneTransactionEach is what BenchmarkAdd is measured against: the
 // same tables and statements, one transaction with a full sync for each call.
 func BenchmarkAddOneTransactionEach(b *testing.B) {
-	for _, callers := range []int{8, 64} {
+	for _, callers := range []int{1, 8, 64} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
 			db, path := openBench(b)
 			if _, err := db.AddTask(context.Background(), "local", draft(b, "first")); err != nil {
@@ -297,5 +297,21 @@ func BenchmarkRead(b *testing.B) {
 			}
 			b.ReportMetric(float64(n), "hits")
 		})
+	}
+}
+
+// BenchmarkOpen measures a start on an existing database, up to the first list.
+func BenchmarkOpen(b *testing.B) {
+	db, path := openBench(b)
+	fill(b, db, "local", 100)
+	for b.Loop() {
+		again, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, _, err := again.Tasks(context.Background(), "local", task.Filter{}, task.Page{}); err != nil {
+			b.Fatal(err)
+		}
+		_ = again.Close()
 	}
 }

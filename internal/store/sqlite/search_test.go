@@ -178,7 +178,7 @@ func FuzzSearch(f *testing.F) {
 	stored := titlesOf(f, db, "ann")
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := task.ParseQuery(text); err != nil {
-			t.Skip("no query")
+			return // no query: the door refuses it
 		}
 		byIndex, byScan := searchBoth(t, db, text)
 		if want := defined(stored, text); !slices.Equal(byIndex, want) || !slices.Equal(byScan, want) {

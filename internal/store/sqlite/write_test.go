@@ -15,6 +15,7 @@ import (
 	"handrail/internal/fault"
 	"handrail/internal/store/sqlite"
 	"handrail/internal/task"
+	"handrail/internal/testenv"
 )
 
 // lock holds the file's write lock as another process would, until the
@@ -189,7 +190,7 @@ func TestAFileThatWasRemovedOrReplacedTakesNoChanges(t *testing.T) {
 	db := open(t, path, sqlite.Options{})
 	addMany(t, db, "ann", []string{"t"})
 	if err := os.Rename(path, path+".away"); err != nil {
-		t.Skip("LEFT OUT: this platform does not move open files")
+		testenv.LeftOut(t, "this platform does not move open files")
 	}
 	for _, what := range []string{"removed", "replaced"} {
 		if _, err := db.AddTask(t.Context(), "ann", draft(t, "t")); fault.CodeOf(err) != fault.Unavailable {
@@ -419,6 +420,15 @@ func TestTheFileIsWhatTheIntegrityCheckExpects(t *testing.T) {
 	addMany(t, db, "ann", []string{"one two three", "two three four", "five"})
 	if err := db.DeleteTask(t.Context(), "ann", 2, ""); err != nil {
 		t.Fatal(err)
+	}
+	// Changes that fail at their end leave nothing in the index either.
+	breakable{db, path}.BreakRecord(t)
+	ctx := audit.With(t.Context(), audit.NewPending("ann", "add_task", "", nil, time.Now))
+	if _, err := db.AddTask(ctx, "ann", draft(t, "six seven eight")); err == nil {
+		t.Error("added without a record")
+	}
+	if err := db.DeleteTask(ctx, "ann", 1, ""); err == nil {
+		t.Error("deleted without a record")
 	}
 	sound(t, raw(t, path))
 }
