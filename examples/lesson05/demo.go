@@ -56,13 +56,18 @@ func demo(ctx context.Context) error {
 		return fmt.Errorf("the call ended with %v", err)
 	}
 	say("the client waits no more")
-	select {
-	case line := <-log:
-		say("the server's log says: %s", line)
-	case <-time.After(patience):
-		return errors.New("the server did not stop working")
+	deadline := time.After(patience)
+	for {
+		select {
+		case line := <-log:
+			if strings.HasPrefix(line, "cancelled") {
+				say("the server's log says: %s", line)
+				return nil
+			}
+		case <-deadline:
+			return errors.New("the server did not stop working")
+		}
 	}
-	return nil
 }
 
 // call makes the parameters of a call. The token may be any string or number

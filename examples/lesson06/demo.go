@@ -32,16 +32,14 @@ func always(action string, content map[string]any) asker {
 
 // terminal asks whoever sits in front of it.
 func terminal(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	fmt.Printf("   the server asks: %s [y/n] ", req.Params.Message)
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	say("the server asks: %s [y/n]", req.Params.Message)
+	// Where nothing can be read the line is empty: nobody has answered.
+	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes":
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, nil
 	case "n", "no":
 		return &mcp.ElicitResult{Action: "decline"}, nil
-	}
-	if err != nil { // the terminal is gone, and nobody has answered
-		fmt.Println()
 	}
 	return &mcp.ElicitResult{Action: "cancel"}, nil
 }
