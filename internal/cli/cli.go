@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,11 +59,11 @@ func (e exit) Unwrap() error { return e.err }
 
 // Main runs the program and returns its exit status.
 func Main(ctx context.Context, args []string, env Env) int {
-	if err := checkWords(args, env); err != nil {
-		return report(env, err)
-	}
 	root := newRoot(env)
 	root.SetArgs(args)
+	if err := checkWords(root, args, env); err != nil {
+		return report(env, err)
+	}
 	return report(env, root.ExecuteContext(ctx))
 }
 
@@ -74,6 +75,8 @@ func report(env Env, err error) int {
 		return ExitOK
 	case errors.As(err, &e) && e.err == nil:
 		return e.status
+	case errors.Is(err, syscall.EPIPE):
+		return ExitFailed // whoever read our output, such as head, has enough
 	case errors.As(err, &e):
 		err = e.err
 	default:

@@ -23,16 +23,17 @@ says.`,
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "Leave the folder, to look at it afterwards")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return runDemo(cmd.Context(), env, keep)
+		self, err := os.Executable()
+		if err != nil {
+			return exit{ExitFailed, fmt.Errorf("the demo starts this program again, and cannot find it: %w", err)}
+		}
+		return runDemo(cmd.Context(), env, self, keep)
 	}
 	return cmd
 }
 
-func runDemo(ctx context.Context, env Env, keep bool) error {
-	self, err := os.Executable()
-	if err != nil {
-		return exit{ExitFailed, fmt.Errorf("the demo starts this program again, and cannot find it: %w", err)}
-	}
+// runDemo plays the demo with the program self as the server.
+func runDemo(ctx context.Context, env Env, self string, keep bool) error {
 	dir, err := os.MkdirTemp("", "handrail-demo-")
 	if err != nil {
 		return exit{ExitFailed, err}

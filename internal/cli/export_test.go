@@ -21,12 +21,14 @@ func Arguments(input json.RawMessage) ([]Argument, error) {
 	return out, err
 }
 
-// What the package does to text, and what a preset can offer.
+// What the package does to text, what a preset can offer, and the demo with
+// another program in place of the server.
 var (
 	Visible     = visible
 	VisibleJSON = visibleJSON
 	Meant       = meant
 	Everything  = everything
+	RunDemo     = runDemo
 )
 
 // Coloured reports whether the output of env would be coloured.

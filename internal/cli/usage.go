@@ -14,12 +14,12 @@ import (
 
 // checkWords finds everything that is wrong with a command line and its
 // settings before anything is begun, so that a person mends it once: the flag
-// library stops at the first mistake. It works on a command tree of its own.
-func checkWords(args []string, env Env) error {
+// library stops at the first mistake. What it sets on the way, the library sets
+// again.
+func checkWords(root *cobra.Command, args []string, env Env) error {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		return nil
 	}
-	root := newRoot(env)
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return usage(root, []error{err})
@@ -149,6 +149,7 @@ func (s *scanned) set(f *pflag.Flag, value string) {
 		s.help = true
 	}
 	s.given[f.Name] = value
+	f.Changed = true
 	if err := f.Value.Set(value); err != nil {
 		s.problems = append(s.problems, fmt.Errorf("--%s: %w", f.Name, err))
 	}
