@@ -115,9 +115,9 @@ var boundaries = []boundary{
 	},
 	{
 		imports: []string{"os/exec"},
-		allowed: []string{"internal/mcpclient", "internal/runner", "internal/testenv/", "bench/"},
+		allowed: []string{"internal/mcpclient", "internal/taskfile", "internal/runner", "internal/testenv/", "bench/"},
 		tests:   true,
-		why:     "handrail itself must not be able to run a command; mcpclient starts the server that it drives, and nothing else",
+		why:     "handrail itself must not be able to run a command; mcpclient starts the server that it drives, taskfile the runner, and nothing else",
 	},
 	{
 		imports: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -150,7 +150,7 @@ var boundaries = []boundary{
 	},
 	{
 		imports: []string{"github.com/fsnotify/fsnotify"},
-		allowed: []string{"internal/note", "internal/store/sqlite", "internal/runner"},
+		allowed: []string{"internal/note", "internal/store/sqlite", "internal/taskfile"},
 		tests:   true,
 		why:     "file events are for those who watch files of their own: notes, another process's database writes, Taskfiles",
 	},

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // Descendants is every living process below pid, its children first.
@@ -90,3 +91,19 @@ func marked(pid int, mark []byte) bool {
 	}
 	return false
 }
+
+// killBelow kills all below pid, and what they start meanwhile.
+func killBelow(pid int) {
+	for range 1000 {
+		all := Descendants(pid)
+		if len(all) == 0 {
+			return
+		}
+		for _, child := range all {
+			_ = syscall.Kill(child, syscall.SIGKILL)
+		}
+	}
+}
+
+// groupsEnd says that a runner that answered has ended everything itself.
+const groupsEnd = true

@@ -1,11 +1,13 @@
 package taskfile
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Names of a run's two streams.
@@ -73,18 +75,16 @@ func (s *stream) take(p []byte) {
 	if s.lines == nil {
 		return
 	}
-	for len(p) > 0 {
-		i := strings.IndexByte(string(p[:min(len(p), longestLine)]), '\n')
-		if i < 0 {
-			rest := p[:min(len(p), max(0, longestLine-len(s.last)))]
-			s.last = append(s.last, rest...)
-			if len(p) <= longestLine {
-				return
-			}
-			p = p[longestLine:]
-			continue
+	for {
+		i := bytes.IndexByte(p, '\n')
+		part := p
+		if i >= 0 {
+			part = p[:i]
 		}
-		s.last = append(s.last, p[:min(i, max(0, longestLine-len(s.last)))]...)
+		s.last = append(s.last, part[:min(len(part), longestLine-len(s.last))]...)
+		if i < 0 {
+			return
+		}
 		s.lines.put(s.name, strings.ToValidUTF8(string(s.last), ""))
 		s.last = s.last[:0]
 		p = p[i+1:]
@@ -189,9 +189,11 @@ func (l *logFile) write(p []byte) {
 	if l == nil || l.full || len(p) == 0 {
 		return
 	}
-	if int64(len(p)) > l.room {
-		p = p[:l.room]
-		l.full = true
+	if n := l.room; int64(len(p)) > n {
+		for n > 0 && !utf8.RuneStart(p[n]) {
+			n--
+		}
+		p, l.full = p[:n], true
 	}
 	n, err := l.f.Write(p)
 	l.room -= int64(n)

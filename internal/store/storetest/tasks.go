@@ -84,6 +84,24 @@ var taskSentences = []sentence{
 			t.Errorf("ann's tasks changed: %+v", got)
 		}
 	}},
+	{"users whose tasks have the same ids change only their own", func(t *testing.T, s Store) {
+		for _, user := range []string{"ann", "bob"} {
+			add(t, s, user, "first of "+user, "", "x")
+			add(t, s, user, "second of "+user, "", "x")
+		}
+		if _, err := s.CompleteTask(t.Context(), "bob", 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.DeleteTask(t.Context(), "bob", 2, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, s, "ann", task.Filter{Status: task.Open, Tag: "x"}); len(got) != 2 || got[0].Title != "first of ann" || got[1].Title != "second of ann" {
+			t.Errorf("ann's tasks changed: %+v", got)
+		}
+		if got := list(t, s, "bob", task.Filter{}); len(got) != 1 || got[0].Status != task.Done || got[0].Title != "first of bob" {
+			t.Errorf("bob's tasks are %+v", got)
+		}
+	}},
 	{"completing marks the time, and completing again changes nothing", func(t *testing.T, s Store) {
 		open := add(t, s, "ann", "t", "")
 		first, err := s.CompleteTask(t.Context(), "ann", open.ID)
