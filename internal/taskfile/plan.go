@@ -54,15 +54,17 @@ type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage
-	// Root and Task are what Request wants to have.
-	Root, Task string
+	// Root and Task are what Request wants to have. URI is the root's: it means the
+	// same root for ever, where a name may come to mean another one.
+	Root, Task, URI string
 	Decl       Decl
 }
 
 // TaskInfo is a task as a list shows it.
 type TaskInfo struct {
 	Decl Decl
-	Root string
+	// Root and URI are the root's.
+	Root, URI string
 	// Tool is the tool's name; empty where it has none.
 	Tool string
 	// Description is the tool's, or what it would be.
@@ -84,7 +86,7 @@ func NewPlan(roots []Loaded, o PlanOptions) *Plan {
 		}
 		decls := slices.SortedFunc(slices.Values(root.Listing.Tasks), func(a, b Decl) int { return cmp.Compare(a.Task, b.Task) })
 		for _, d := range decls {
-			info := TaskInfo{Decl: d, Root: names[i], Reason: d.Reason}
+			info := TaskInfo{Decl: d, Root: names[i], URI: root.URI, Reason: d.Reason}
 			if o.Allow != nil && !slices.Contains(o.Allow, d.Task) {
 				info.Reason = "it is not among the tasks that may be run (--allow-run)"
 			}
@@ -102,7 +104,7 @@ func NewPlan(roots []Loaded, o PlanOptions) *Plan {
 		}
 		p.Tools = append(p.Tools, Tool{
 			Name: info.Tool, Description: info.Description, Schema: info.Decl.Schema(),
-			Root: info.Root, Task: info.Decl.Task, Decl: info.Decl,
+			Root: info.Root, Task: info.Decl.Task, URI: info.URI, Decl: info.Decl,
 		})
 	}
 	slices.SortFunc(p.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
@@ -112,10 +114,6 @@ func NewPlan(roots []Loaded, o PlanOptions) *Plan {
 // tellApart gives every exposed task of a name that several have, or that is
 // taken, a suffix of its own.
 func (p *Plan) tellApart(o PlanOptions) {
-	uris := map[string]string{}
-	for _, r := range p.Roots {
-		uris[r.Name] = r.URI
-	}
 	suffixed := map[int]bool{}
 	for {
 		owners := map[string][]int{}
@@ -134,7 +132,7 @@ func (p *Plan) tellApart(o PlanOptions) {
 				tasks = append(tasks, p.Tasks[i].Decl.Task)
 				if !suffixed[i] {
 					suffixed[i], again = true, true
-					p.Tasks[i].Tool = withSuffix(name, uris[p.Tasks[i].Root], p.Tasks[i].Decl.Task)
+					p.Tasks[i].Tool = withSuffix(name, p.Tasks[i].URI, p.Tasks[i].Decl.Task)
 				}
 			}
 			if o.OnCollision != nil && len(all) > 1 {
@@ -203,7 +201,7 @@ func (p *Plan) Find(root, task string) (TaskInfo, error) {
 	var found []TaskInfo
 	for _, exact := range []bool{true, false} {
 		for _, info := range p.Tasks {
-			if root != "" && info.Root != root && p.uri(info.Root) != root {
+			if root != "" && info.Root != root && info.URI != root {
 				continue
 			}
 			if exact && info.Decl.Task == task || !exact && slices.Contains(info.Decl.Aliases, task) {
@@ -228,15 +226,6 @@ func (p *Plan) Find(root, task string) (TaskInfo, error) {
 		in = append(in, fmt.Sprintf("%s in %s", info.Decl.Task, info.Root))
 	}
 	return TaskInfo{}, fault.New(fault.Conflict, "%q means several tasks (%s): say which root", task, strings.Join(in, ", "))
-}
-
-func (p *Plan) uri(name string) string {
-	for _, r := range p.Roots {
-		if r.Name == name {
-			return r.URI
-		}
-	}
-	return ""
 }
 
 // sum is the same for plans that show the same.

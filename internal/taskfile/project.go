@@ -234,9 +234,8 @@ func (p *Project) replan() {
 	}
 }
 
-// rootNamed is the root of a plan, if it is still there.
-func (p *Project) rootNamed(plan *Plan, name string) *root {
-	uri := plan.uri(name)
+// rootAt is the root of a plan, if it is still there.
+func (p *Project) rootAt(uri string) *root {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, r := range p.roots {
@@ -265,7 +264,7 @@ func (p *Project) Status(ctx context.Context, root string) (map[string]*bool, er
 	if at < 0 {
 		return nil, fault.New(fault.NotFound, "there is no root %q", root)
 	}
-	r := p.rootNamed(plan, plan.Roots[at].Name)
+	r := p.rootAt(plan.Roots[at].URI)
 	if r == nil {
 		return nil, fault.New(fault.Unavailable, "the root %q is going away; try again", root)
 	}

@@ -44,7 +44,7 @@ func (p *Project) Run(ctx context.Context, req Request) (Result, error) {
 		return result, err
 	}
 	result.Task = Fill(d.Task, req.Match)
-	root := p.rootNamed(plan, info.Root)
+	root := p.rootAt(info.URI)
 	if root == nil {
 		return result, fault.New(fault.Unavailable, "the root %q is going away; try again", info.Root)
 	}

@@ -25,8 +25,11 @@ const (
 	keepBinaries = 24 * time.Hour
 )
 
-// build runs once in a test process: the program does not change under it.
-var build = sync.OnceValues(buildHandrail)
+// Each is built once in a test process: the programs do not change under it.
+var (
+	build       = sync.OnceValues(buildHandrail)
+	buildRunner = sync.OnceValues(func() (string, error) { return buildProgram("handrail-runner") })
+)
 
 // built is what Binary returned, for Unprivileged to hand on.
 var built atomic.Pointer[string]
@@ -45,10 +48,28 @@ func Binary(t testing.TB) string {
 	return path
 }
 
+// Runner is the path of the program handrail-runner, built and shared as Binary
+// is. It stands alone in a folder, under its own name, so that a test may put the
+// folder on PATH, or link it beside another program. It takes a minute to build
+// where nobody has yet: it holds all of go-task.
+func Runner(t testing.TB) string {
+	t.Helper()
+	path, err := buildRunner()
+	if err != nil {
+		t.Fatalf("cannot build ./cmd/handrail-runner: %v", err)
+	}
+	return path
+}
+
 func buildHandrail() (string, error) {
 	if path := os.Getenv(binaryVar); path != "" {
 		return path, nil
 	}
+	return buildProgram("handrail")
+}
+
+// buildProgram builds one of the programs under cmd and returns its path.
+func buildProgram(name string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
@@ -58,7 +79,7 @@ func buildHandrail() (string, error) {
 	}
 	// The build id of the main package changes exactly when the code of any
 	// package below it does, and asking for it compiles but does not link.
-	id, err := goCommand(root, "list", "-export", "-f", "{{.BuildID}}", "./cmd/handrail")
+	id, err := goCommand(root, "list", "-export", "-f", "{{.BuildID}}", "./cmd/"+name)
 	if err != nil {
 		return "", err
 	}
@@ -67,29 +88,32 @@ func buildHandrail() (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(id))
-	name := hex.EncodeToString(sum[:8])
+	dir := filepath.Join(cache, hex.EncodeToString(sum[:8])+".d")
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	path := filepath.Join(cache, name)
+	path := filepath.Join(dir, name)
 	now := time.Now()
-	if os.Chtimes(path, now, now) == nil { // there, and marked as used
+	if _, err := os.Stat(path); err == nil && os.Chtimes(dir, now, now) == nil { // there, and marked as used
 		return path, nil
 	}
 	prune(cache, now.Add(-keepBinaries))
-	// Another process may be building the same: each writes its own file, and
+	// Another process may be building the same: each writes its own folder, and
 	// the rename makes it appear whole.
 	part, err := os.MkdirTemp(cache, "part-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(part)
-	built := filepath.Join(part, name)
-	if _, err := goCommand(root, "build", "-o", built, "./cmd/handrail"); err != nil {
+	if err := os.Chmod(part, 0o755); err != nil {
 		return "", err
 	}
-	if err := os.Rename(built, path); err != nil {
-		// Windows refuses to replace a program that runs; then it is there.
+	program := "./cmd/" + strings.TrimSuffix(name, ".exe")
+	if _, err := goCommand(root, "build", "-o", filepath.Join(part, name), program); err != nil {
+		return "", err
+	}
+	if err := os.Rename(part, dir); err != nil {
+		// It refuses to replace a folder that another process has put there.
 		if _, missing := os.Stat(path); missing != nil {
 			return "", err
 		}

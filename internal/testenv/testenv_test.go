@@ -97,3 +97,14 @@ func TestNodeAnswers(t *testing.T) {
 		t.Fatalf("node -p 1+1 = %q, %v", out, err)
 	}
 }
+
+func TestRunnerIsBuiltUnderItsOwnName(t *testing.T) {
+	path := testenv.Runner(t)
+	if name := strings.TrimSuffix(filepath.Base(path), ".exe"); name != "handrail-runner" {
+		t.Fatalf("the runner is called %q", name)
+	}
+	out, err := exec.CommandContext(t.Context(), path).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "by itself it does nothing") {
+		t.Fatalf("handrail-runner by itself: %v\n%s", err, out)
+	}
+}
