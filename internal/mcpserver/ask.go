@@ -12,8 +12,36 @@ import (
 // questionKey names the one question of a call in its input requests.
 const questionKey = "confirm"
 
-// confirmForm is the form that a person fills in.
+// confirmForm is the form that a person fills in where nothing but a yes is
+// asked for.
 var confirmForm = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do it","description":"This cannot be undone."}},"required":["confirm"]}`)
+
+// form is what a person fills in for a question.
+func form(q tool.Question) json.RawMessage {
+	if len(q.Fields) == 0 {
+		return confirmForm
+	}
+	type field struct {
+		Type        string   `json:"type"`
+		Title       string   `json:"title,omitempty"`
+		Description string   `json:"description,omitempty"`
+		Enum        []string `json:"enum,omitempty"`
+	}
+	properties, required := map[string]field{}, []string{}
+	for _, f := range q.Fields {
+		properties[f.Name] = field{Type: "string", Title: f.Name, Description: f.Doc, Enum: f.Enum}
+		required = append(required, f.Name)
+	}
+	if !q.OnlyFields {
+		properties[questionKey] = field{Type: "boolean", Title: "Yes, do it"}
+		required = append(required, questionKey)
+	}
+	b, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+	if err != nil { // strings
+		panic(err)
+	}
+	return b
+}
 
 // asker puts the question of one call to the person behind its client. In the
 // modern era the client gets the question as the result and calls again with
@@ -42,7 +70,7 @@ func (s *Server) asker(req *mcp.CallToolRequest) *asker {
 }
 
 // Ask implements tool.Asker.
-func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q tool.Question) (tool.Answer, string, error) {
+func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q *tool.Question) (tool.Answer, string, error) {
 	p := a.req.Params
 	if p.RequestState == "" {
 		state, err := a.seal.close(a.user, t.Spec.Name, canonical, q.Target)
@@ -60,9 +88,15 @@ func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q tool.Que
 	if err := a.seal.spend(st); err != nil {
 		return tool.No, err.Error(), nil
 	}
-	yes, _ := answer.Content["confirm"].(bool)
+	yes, _ := answer.Content[questionKey].(bool)
 	switch {
-	case answer.Action == "accept" && yes:
+	case answer.Action == "accept" && (yes || q.OnlyFields):
+		q.Given = map[string]string{}
+		for _, f := range q.Fields {
+			if text, ok := answer.Content[f.Name].(string); ok {
+				q.Given[f.Name] = text
+			}
+		}
 		return tool.Yes, "", nil
 	case answer.Action == "cancel":
 		return tool.No, "the person closed the question without an answer; nothing was changed", nil
@@ -74,7 +108,7 @@ func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q tool.Que
 func (a *asker) question(q tool.Question) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{questionKey: &mcp.ElicitParams{
-			Mode: "form", Message: q.Message, RequestedSchema: confirmForm,
+			Mode: "form", Message: q.Message, RequestedSchema: form(q),
 		}},
 		RequestState: a.state,
 	}

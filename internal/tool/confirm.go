@@ -33,6 +33,19 @@ type Question struct {
 	// Target is what the answer is bound to: if it is no longer so when the
 	// answer comes, nothing is destroyed.
 	Target string
+	// Fields are what else the person is asked to fill in. With OnlyFields there
+	// is no yes or no besides them: to send them is the yes.
+	Fields     []Field
+	OnlyFields bool
+	// Given has what the person filled in, once answered.
+	Given map[string]string
+}
+
+// Field is one line of text in a question.
+type Field struct {
+	Name, Doc string
+	// Enum has the only values there are, or nothing.
+	Enum []string
 }
 
 // Answer is what became of a question.
@@ -54,42 +67,58 @@ const (
 type Asker interface {
 	// Ask returns the answer, or Pending where the client will call again with
 	// it. canonical are the call's arguments in canonical form: an answer to
-	// other arguments is No. The sentence with No is for the caller.
-	Ask(ctx context.Context, t Tool, canonical []byte, q Question) (a Answer, why string, err error)
+	// other arguments is No. With Yes, q.Given has what the person filled in. The
+	// sentence with No is for the caller.
+	Ask(ctx context.Context, t Tool, canonical []byte, q *Question) (a Answer, why string, err error)
 }
 
 // confirmed settles the question of a destroying call. It returns the question
 // to be asked where the answer is pending, and a fault where the call must not
 // go on; both nil let it run.
 func (d *Door) confirmed(ctx context.Context, c *Call, t Tool, in any, args []byte, given bool) (*Question, error) {
-	switch {
-	case !t.confirm, d.policy == Argument && given:
+	if t.confirm {
+		if done, err := d.byArgument(c, t, given); done || err != nil {
+			return nil, err
+		}
+	}
+	if t.question == nil {
 		return nil, nil
-	case d.policy == Argument:
-		return nil, fault.New(fault.InvalidInput, "confirm: must be true, because %s is permanent; get the user's explicit consent first, then call again with confirm: true", t.Spec.Name)
-	case d.policy == Auto && c.Asker == nil && given:
-		return nil, nil
-	case c.Asker == nil && d.policy == Auto:
-		return nil, fault.New(fault.ConfirmationRequired, "%s is permanent: get the user's explicit consent first, then call again with confirm: true", t.Spec.Name)
-	case c.Asker == nil:
-		return nil, fault.New(fault.ConfirmationRequired, "%s is permanent and a person must be asked, which this client cannot do (it does not declare elicitation); use a client that can", t.Spec.Name)
 	}
 	q, err := t.question(ctx, c, in)
-	if err != nil {
+	if err != nil || q == nil {
 		return nil, err
+	}
+	if c.Asker == nil {
+		return nil, fault.New(fault.ConfirmationRequired, "a person must be asked first (%s), which this client cannot do (it does not declare elicitation); use a client that can", q.Message)
 	}
 	answer, why, err := c.Asker.Ask(ctx, t, args, q)
 	switch {
 	case err != nil:
 		return nil, err
 	case answer == Pending:
-		return &q, nil
+		return q, nil
 	case answer == No:
 		if why == "" {
 			why = "the person said no; nothing was changed"
 		}
 		return nil, fault.New(fault.Declined, "%s", why)
 	}
-	c.Confirmed = &q
+	c.Confirmed = q
 	return nil, nil
+}
+
+// byArgument settles the confirmation of a destroying call as far as it can be
+// without asking: done where the argument is enough.
+func (d *Door) byArgument(c *Call, t Tool, given bool) (done bool, err error) {
+	switch {
+	case d.policy == Argument && given, d.policy == Auto && c.Asker == nil && given:
+		return true, nil
+	case d.policy == Argument:
+		return false, fault.New(fault.InvalidInput, "confirm: must be true, because %s is permanent; get the user's explicit consent first, then call again with confirm: true", t.Spec.Name)
+	case c.Asker == nil && d.policy == Auto:
+		return false, fault.New(fault.ConfirmationRequired, "%s is permanent: get the user's explicit consent first, then call again with confirm: true", t.Spec.Name)
+	case c.Asker == nil:
+		return false, fault.New(fault.ConfirmationRequired, "%s is permanent and a person must be asked, which this client cannot do (it does not declare elicitation); use a client that can", t.Spec.Name)
+	}
+	return false, nil
 }

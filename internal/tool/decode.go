@@ -83,7 +83,7 @@ func (c *checker) value(s *jsonschema.Schema, path string) error {
 		_, err := c.dec.ReadToken()
 		return err
 	}
-	if want := s.Type; !fits(kind, want) {
+	if want := s.Type; want != "" && !fits(kind, want) {
 		return fault.New(fault.InvalidInput, "%s: must be %s, not %s", path, article(want), article(kindName(kind)))
 	}
 	switch kind {
@@ -99,6 +99,10 @@ func (c *checker) value(s *jsonschema.Schema, path string) error {
 	tok, err := c.dec.ReadToken()
 	if err != nil {
 		return err
+	}
+	if kind == 'n' {
+		c.out = append(c.out, "null"...)
+		return nil
 	}
 	if len(s.Enum) == 1 && tok.Kind() != 't' { // the confirmation
 		return fault.New(fault.InvalidInput, "%s: must be true, which means that the user agreed", path)
@@ -125,6 +129,9 @@ func (c *checker) object(s *jsonschema.Schema, path string) error {
 		}
 		name := tok.String()
 		arg := s.Properties[name]
+		if arg == nil && isOpen(s) {
+			arg = anything
+		}
 		switch at := join(path, name); {
 		case arg == nil && path == "":
 			return fault.New(fault.InvalidInput, "%q is no argument of this tool; there are: %s", clip(name), keys(s))
@@ -162,8 +169,11 @@ func (c *checker) member(s, arg *jsonschema.Schema, path, name string, empty int
 	if mark > empty {
 		c.out = append(c.out, ',')
 	}
-	c.out = append(c.out, '"')
-	c.out = append(append(c.out, name...), '"', ':') // names of ours need no escapes
+	var err error
+	if c.out, err = jsontext.AppendQuote(c.out, name); err != nil {
+		return err
+	}
+	c.out = append(c.out, ':')
 	if err := c.value(arg, join(path, name)); err != nil {
 		return err
 	}
@@ -194,7 +204,11 @@ func (c *checker) array(s *jsonschema.Schema, path string) error {
 		if n > 0 {
 			c.out = append(c.out, ',')
 		}
-		if err := c.value(s.Items, fmt.Sprintf("%s[%d]", path, n)); err != nil {
+		items := s.Items
+		if items == nil {
+			items = anything
+		}
+		if err := c.value(items, fmt.Sprintf("%s[%d]", path, n)); err != nil {
 			return err
 		}
 	}

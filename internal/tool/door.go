@@ -96,11 +96,14 @@ func (d *Door) perform(ctx context.Context, c *Call, t Tool, raw []byte, pending
 		return Outcome{}, err
 	}
 	timeout := d.timeout
-	if t.Spec.Timeout > 0 {
+	if t.Spec.Timeout != 0 {
 		timeout = t.Spec.Timeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	if timeout != NoTimeout {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
 	ctx = audit.With(ctx, pending)
 
 	question, err := d.confirmed(ctx, c, t, in, args, given)
@@ -154,6 +157,9 @@ func (d *Door) flatten(c Call, t Tool, err error) Outcome {
 		} else {
 			log.Error("what a failed call had done is lost", "error", err)
 		}
+	}
+	if o.Blocks == nil && t.refused != nil {
+		o.Blocks = t.refused(f)
 	}
 	return o
 }

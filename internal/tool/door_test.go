@@ -64,9 +64,8 @@ func TestEveryErrorIsFlattenedToOneCodeAndRecordedUnderItsOutcome(t *testing.T) 
 
 func TestAnInternalErrorAndAPanicCarryAReferenceThatTheLogRepeats(t *testing.T) {
 	panics := tool.New(tool.Spec{Name: "panics", Title: "Panics", Doc: "Panics."}, func(context.Context, *tool.Call, nothing) (nothing, error) {
-		var m map[string]int
-		m["x"] = 1
-		return nothing{}, nil
+		var none []int
+		return nothing{}, errors.New(strconv.Itoa(none[len(none)]))
 	})
 	for _, target := range []tool.Tool{panics, failing(errors.New("cause"))} {
 		var logged bytes.Buffer
@@ -157,8 +156,8 @@ type asker struct {
 	args   string
 }
 
-func (a *asker) Ask(_ context.Context, _ tool.Tool, canonical []byte, q tool.Question) (tool.Answer, string, error) {
-	a.asked, a.args = append(a.asked, q), string(canonical)
+func (a *asker) Ask(_ context.Context, _ tool.Tool, canonical []byte, q *tool.Question) (tool.Answer, string, error) {
+	a.asked, a.args = append(a.asked, *q), string(canonical)
 	return a.answer, "", nil
 }
 

@@ -17,6 +17,8 @@ import (
 // schema that clients see, so that the two cannot differ.
 type node struct {
 	s *jsonschema.Schema
+	// shown is what clients see instead, where the tool checks its arguments itself.
+	shown json.RawMessage
 }
 
 // confirmNode is the argument that stands for a person's consent.
@@ -40,12 +42,15 @@ func inputNode[In any](spec Spec) (*node, error) {
 		if target == nil {
 			return nil, fmt.Errorf("a rule for %q, which is no argument", path)
 		}
+		if isOpen(target) && target.Type == "object" && !spec.Args[path].Open {
+			return nil, fmt.Errorf("%s: an object is closed unless its rule says Open", path)
+		}
 		spec.Args[path].apply(target)
 	}
 	if err := lint(s, ""); err != nil {
 		return nil, err
 	}
-	return &node{s}, nil
+	return &node{s: s}, nil
 }
 
 // with is the node and one more argument.
@@ -60,10 +65,13 @@ func (n *node) with(name string, arg *jsonschema.Schema, required bool) *node {
 	if required {
 		s.Required = append(slices.Clone(n.s.Required), name)
 	}
-	return &node{&s}
+	return &node{s: &s}
 }
 
 func (n *node) schema() json.RawMessage {
+	if n.shown != nil {
+		return n.shown
+	}
 	b, err := json.Marshal(n.s)
 	if err != nil { // made from types that marshal
 		panic(err)
@@ -150,7 +158,7 @@ func lint(s *jsonschema.Schema, path string) error {
 	case s.Type == "array" && s.Items == nil:
 		return at("an array needs items")
 	case s.Type == "object" && s.AdditionalProperties == nil:
-		return at("an object must be closed: a map is no argument")
+		return at("an object must be closed")
 	}
 	if s.Items != nil {
 		if err := lint(s.Items, path+"[]"); err != nil {

@@ -55,13 +55,17 @@ type Spec struct {
 	// Args are the rules and descriptions of the arguments, by path: "title",
 	// "filter.status", and "tags[]" for each element.
 	Args Args
-	// Timeout is the deadline of a call; zero means the door's own.
+	// Timeout is the deadline of a call; zero means the door's own, and NoTimeout
+	// that the tool bounds its time itself.
 	Timeout time.Duration
 }
 
 // MaxName is the longest tool name of ours, in bytes: some hosts put a prefix
 // of their own before it and refuse more than 64 together.
 const MaxName = 52
+
+// NoTimeout is the Timeout of a tool that bounds its time itself.
+const NoTimeout time.Duration = -1
 
 // Args maps the path of an argument to its rule.
 type Args map[string]Rule
@@ -84,6 +88,9 @@ type Rule struct {
 	Format string
 	// Default is shown in the schema; the tool itself applies it.
 	Default any
+	// Open says that an object's keys are the caller's: the tool judges them and
+	// their values.
+	Open bool
 }
 
 // Tool is a value that every transport can call through a Door.
@@ -95,7 +102,8 @@ type Tool struct {
 	out      json.RawMessage
 	confirm  bool
 	decode   func(canonical []byte) (any, error)
-	question func(ctx context.Context, c *Call, in any) (Question, error)
+	question func(ctx context.Context, c *Call, in any) (*Question, error) // nil where nobody is asked
+	refused  func(*fault.Fault) []Block
 	run      func(ctx context.Context, c *Call, in any) (any, error)
 }
 
@@ -115,11 +123,14 @@ func New[In, Out any](spec Spec, run func(ctx context.Context, c *Call, in In) (
 // not called. In run, Call.Confirmed holds the question that was answered.
 func Confirmed[In, Out any](spec Spec, ask func(ctx context.Context, c *Call, in In) (Question, error), run func(ctx context.Context, c *Call, in In) (Out, error)) Tool {
 	spec.Effect = Destroy
-	question := func(ctx context.Context, c *Call, in any) (Question, error) { return ask(ctx, c, in.(In)) }
+	question := func(ctx context.Context, c *Call, in any) (*Question, error) {
+		q, err := ask(ctx, c, in.(In))
+		return &q, err
+	}
 	return build(spec, true, question, run)
 }
 
-func build[In, Out any](spec Spec, confirm bool, question func(context.Context, *Call, any) (Question, error), run func(context.Context, *Call, In) (Out, error)) Tool {
+func build[In, Out any](spec Spec, confirm bool, question func(context.Context, *Call, any) (*Question, error), run func(context.Context, *Call, In) (Out, error)) Tool {
 	if err := checkName(spec.Name); err != nil {
 		panic(err.Error())
 	}
@@ -138,15 +149,18 @@ func build[In, Out any](spec Spec, confirm bool, question func(context.Context, 
 	}
 	return Tool{
 		Spec: spec, inputs: inputs, out: out, confirm: confirm, question: question,
-		decode: func(canonical []byte) (any, error) {
-			var v In
-			if err := jsonx.Unmarshal(canonical, &v); err != nil {
-				return nil, fault.Wrap(err, fault.InvalidInput, "the arguments do not fit the tool's schema")
-			}
-			return v, nil
-		},
-		run: func(ctx context.Context, c *Call, v any) (any, error) { return run(ctx, c, v.(In)) },
+		decode: decoder[In],
+		run:    func(ctx context.Context, c *Call, v any) (any, error) { return run(ctx, c, v.(In)) },
 	}
+}
+
+// decoder reads arguments that were checked.
+func decoder[In any](canonical []byte) (any, error) {
+	var v In
+	if err := jsonx.Unmarshal(canonical, &v); err != nil {
+		return nil, fault.Wrap(err, fault.InvalidInput, "the arguments do not fit the tool's schema")
+	}
+	return v, nil
 }
 
 func checkName(name string) error {
