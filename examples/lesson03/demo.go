@@ -9,6 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// patience is how long a demo waits for something that should come at once.
+const patience = 5 * time.Second
+
 // demo plays a host that shows the list to its user and keeps it fresh.
 func demo(ctx context.Context) error {
 	updated := make(chan string, 10) // URIs that have changed

@@ -8,7 +8,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,9 +18,6 @@ var (
 	wireFlag   = flag.Bool("wire", false, "with -demo: show every message as the client sends (→) and receives (←) it")
 	legacyFlag = flag.Bool("legacy", false, "with -demo: speak the older era of the protocol, which begins with a handshake")
 )
-
-// patience is how long a demo waits for something that should come at once.
-const patience = 5 * time.Second
 
 // connect runs the server in this process and returns a client's session with
 // it. The pair of transports stands for the two pipes of a real host. The

@@ -10,6 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// patience is how long a demo waits for something that should come at once.
+const patience = 5 * time.Second
+
 // demo plays a host that shows a progress bar, and a user who loses patience.
 func demo(ctx context.Context) error {
 	log := make(lines, 10)

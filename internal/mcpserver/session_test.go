@@ -163,6 +163,12 @@ func (c *session) send(lines ...string) {
 	}
 }
 
+// sendBeside writes lines while the test goes on. The session may end before it
+// has read them all, which is no failure.
+func (c *session) sendBeside(lines ...string) {
+	go io.WriteString(c.in, strings.Join(lines, "\n")+"\n")
+}
+
 // next reads one line, which must be JSON.
 func (c *session) next() map[string]any {
 	c.t.Helper()

@@ -10,7 +10,7 @@ import (
 func TestEveryRequestHasItsReplyWhenInputEndsAtOnce(t *testing.T) {
 	for round := range 100 {
 		c := start(t, newBench().set(false))
-		go c.send(call("1", "put", `{"text":"a"}`), call("2", "say", `{}`), call(`"x"`, "all", `{}`))
+		c.sendBeside(call("1", "put", `{"text":"a"}`), call("2", "say", `{}`), call(`"x"`, "all", `{}`))
 		time.Sleep(time.Duration(round%3) * time.Millisecond)
 		// The writer may still be at it: the pipe ends after the last byte it took.
 		got := map[any]bool{}
@@ -255,7 +255,7 @@ func TestThePeerThatStopsReadingEndsTheSession(t *testing.T) {
 	c.send(call("1", "wait", `{}`))
 	<-b.begun
 	c.outEnd.Close()
-	go c.send(call("2", "say", `{}`)) // the server meets the closed pipe
+	c.sendBeside(call("2", "say", `{}`)) // the server meets the closed pipe
 	select {
 	case <-c.over:
 	case <-time.After(patience):

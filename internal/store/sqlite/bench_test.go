@@ -132,7 +132,6 @@ func BenchmarkAddOneTransactionEach(b *testing.B) {
 type plain struct {
 	conn *sql.Conn
 	st   map[string]*sql.Stmt
-	prev *audit.Entry
 }
 
 func newPlain(b *testing.B, path string) *plain {
