@@ -44,7 +44,7 @@ func (f *fixture) set() toolset.Set {
 			template(),
 		},
 		Prompts:     []tool.Prompt{simplePrompt(), promptWithArguments()},
-		ToolsChange: true, ResourcesChange: true,
+		ToolsChange: true, PromptsChange: true, ResourcesChange: true, Logs: true,
 	}
 }
 

@@ -184,6 +184,13 @@ func (s *Server) notifySDK(n Notice) {
 			s.sdk.AddTool(s.describe(t), s.handle(t))
 			return
 		}
+	case PromptsChanged:
+		for _, set := range s.sets {
+			for _, p := range set.Prompts {
+				s.sdk.AddPrompt(describePrompt(p), s.render(p))
+				return
+			}
+		}
 	case ResourcesChanged:
 		s.sdk.AddResource(&mcp.Resource{URI: bellURI, Name: "bell"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			return nil, mcp.ResourceNotFoundError(bellURI)

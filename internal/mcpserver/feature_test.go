@@ -177,8 +177,15 @@ func TestResourcesPromptsAndCompletionsAreServed(t *testing.T) {
 	if values := fmt.Sprint(dig(m, "result", "completion", "values")); values != "[14 140 141 142 143 144 145 146 147 148 149]" {
 		t.Errorf("completion: %s", values)
 	}
-	if m := get("completion/complete", `"ref":{"type":"ref/prompt","name":"nope"},"argument":{"name":"x","value":""}`); dig(m, "error", "code") != -32602.0 {
-		t.Errorf("completion of nothing: %v", m)
+	for _, ref := range []string{`{"type":"ref/prompt","name":"nope"}`, `{"type":"ref/prompt","name":"greet"}`, `{"type":"ref/resource","uri":"nope://{x}"}`} {
+		if m := get("completion/complete", `"ref":`+ref+`,"argument":{"name":"x","value":""}`); fmt.Sprint(dig(m, "result", "completion", "values")) != "[]" {
+			t.Errorf("completion of what is not there, %s: %v", ref, m)
+		}
+	}
+	for _, params := range []string{`"argument":{"name":"x","value":""}`, `"ref":{"type":"ref/other"},"argument":{"name":"x","value":""}`, `"ref":{}`} {
+		if m := get("completion/complete", params); dig(m, "error", "code") != -32602.0 {
+			t.Errorf("completion of %s: %v", params, m)
+		}
 	}
 	c.rest()
 }

@@ -123,12 +123,12 @@ func completes(sets []toolset.Set) bool {
 	return false
 }
 
+// complete proposes values for an argument. For what is not there it proposes
+// none, without an error: the official suite asks any server with completions
+// about a prompt of its own, and a person who types wants no error either.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-	completer, known := s.completer(req.Params)
-	if !known {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such prompt, resource template or argument to complete"}
-	}
 	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	completer := s.completer(req.Params)
 	if completer == nil {
 		return out, nil
 	}
@@ -144,25 +144,23 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	return out, nil
 }
 
-// completer finds who proposes values for an argument; known but nil is an
-// argument for which nobody does.
-func (s *Server) completer(p *mcp.CompleteParams) (c tool.Completer, known bool) {
+// completer is who proposes values for an argument, nil where nobody does.
+func (s *Server) completer(p *mcp.CompleteParams) tool.Completer {
 	for _, set := range s.sets {
 		for _, prompt := range set.Prompts {
 			for _, a := range prompt.Args {
 				if p.Ref.Type == "ref/prompt" && prompt.Name == p.Ref.Name && a.Name == p.Argument.Name {
-					return a.Complete, true
+					return a.Complete
 				}
 			}
 		}
 		for _, r := range set.Resources {
 			if p.Ref.Type == "ref/resource" && r.URI == p.Ref.URI {
-				c, known = r.Complete[p.Argument.Name]
-				return c, known
+				return r.Complete[p.Argument.Name]
 			}
 		}
 	}
-	return nil, false
+	return nil
 }
 
 func (s *Server) listers() int {

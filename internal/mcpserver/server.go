@@ -107,7 +107,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		}
 	}
 	s.sdk = mcp.NewServer(info, options)
-	s.sdk.AddReceivingMiddleware(s.survive)
+	s.sdk.AddReceivingMiddleware(s.survive, onlyDeclared(caps))
 	for _, t := range all {
 		s.tools[t.Spec.Name] = t
 		s.sdk.AddTool(s.describe(t), s.handle(t))
@@ -157,8 +157,14 @@ func (s *Server) capabilities() *mcp.ServerCapabilities {
 	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
 	for _, set := range s.sets {
 		caps.Tools.ListChanged = caps.Tools.ListChanged || set.ToolsChange
+		if set.Logs {
+			caps.Logging = &mcp.LoggingCapabilities{}
+		}
 		if len(set.Prompts) > 0 && caps.Prompts == nil {
 			caps.Prompts = &mcp.PromptCapabilities{}
+		}
+		if set.PromptsChange && caps.Prompts != nil {
+			caps.Prompts.ListChanged = true
 		}
 		if len(set.Resources) > 0 || set.Listed != nil {
 			if caps.Resources == nil {

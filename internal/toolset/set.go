@@ -26,9 +26,11 @@ type Set struct {
 	// Listed lists resources made from the user's data, after those above: a
 	// page after cursor, and the next cursor or "". Nil for none.
 	Listed func(ctx context.Context, who actor.Actor, cursor string) (page []tool.Listed, next string, err error)
-	// ToolsChange says that tools come and go while the server runs, and
-	// ResourcesChange that resources do, or what they hold.
-	ToolsChange, ResourcesChange bool
+	// ToolsChange and PromptsChange say that tools or prompts come and go while the
+	// server runs, and ResourcesChange that resources do, or what they hold.
+	ToolsChange, PromptsChange, ResourcesChange bool
+	// Logs says that tools may send log lines to the client while they run.
+	Logs bool
 }
 
 // Tools are the tools of all the sets, in order. It fails where two have one
