@@ -194,11 +194,14 @@ func TestAListFromTheUsersDataFollowsTheFixedOnePageByPage(t *testing.T) {
 	c := start(t, newBench().set(false))
 	var uris []string
 	cursor := ""
-	for range 5 {
+	for page := range 5 {
 		c.send(ask(1, "resources/list", cursor))
 		m := c.next()
 		for _, r := range dig(m, "result", "resources").([]any) {
 			uris = append(uris, r.(map[string]any)["uri"].(string))
+		}
+		if got := strings.Join(uris, " "); page == 0 && got != "bench://about bench://panic bench://item/1" {
+			t.Errorf("the first page, which many hosts read alone: %s", got)
 		}
 		next, more := dig(m, "result", "nextCursor").(string)
 		if !more {

@@ -218,13 +218,30 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 			if list.NextCursor != "" {
 				return list, nil
 			}
-			if first, more := s.nextLister(0); more {
-				list.NextCursor = listCursor{set: first}.String()
-			}
-			return list, nil
+			return s.addFirstPage(ctx, list)
 		}
-		return s.listedPage(ctx, at)
+		page, err := s.listedPage(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		return page, nil
 	}
+}
+
+// addFirstPage puts what there is of the user's data into the page that ends the
+// fixed resources: many hosts read no other.
+func (s *Server) addFirstPage(ctx context.Context, list *mcp.ListResourcesResult) (mcp.Result, error) {
+	first, more := s.nextLister(0)
+	if !more {
+		return list, nil
+	}
+	page, err := s.listedPage(ctx, listCursor{set: first})
+	if err != nil {
+		return nil, err
+	}
+	list.Resources = append(list.Resources, page.Resources...)
+	list.NextCursor = page.NextCursor
+	return list, nil
 }
 
 func (s *Server) nextLister(from int) (int, bool) {
@@ -236,7 +253,7 @@ func (s *Server) nextLister(from int) (int, bool) {
 	return 0, false
 }
 
-func (s *Server) listedPage(ctx context.Context, at listCursor) (mcp.Result, error) {
+func (s *Server) listedPage(ctx context.Context, at listCursor) (*mcp.ListResourcesResult, error) {
 	if s.sets[at.set].Listed == nil {
 		return nil, s.protocolError("resources/list", errors.New("a cursor of a set without a list"))
 	}
