@@ -10,8 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-//lint:file-ignore SA1019 the suite asks for roots, sampling and logging as long as clients may use them
-
 // addAsking registers the tools that send the client something while they run,
 // in the way of the handshake era.
 func addAsking(s *mcp.Server) {

@@ -14,8 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-//lint:file-ignore SA1019 the suite asks for roots, sampling and logging as long as clients may use them
-
 // prefix begins the names of the tools that ask before they answer.
 const prefix = "test_input_required_result_"
 

@@ -8,8 +8,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-//lint:file-ignore SA1019 the suite asks for roots, sampling and logging as long as clients may use them
-
 // manySchemas has the keywords of JSON Schema 2020-12 that the suite wants back
 // unchanged.
 const manySchemas = `{

@@ -3,19 +3,14 @@
 package testenv
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 const (
@@ -51,37 +46,11 @@ func Unprivileged(t *testing.T) bool {
 		env = append(env, binaryVar+"="+filepath.Join(dir, "handrail"))
 	}
 	hand(t, dir)
-	args := []string{"-test.v", "-test.count=1", "-test.run=" + exactly(t.Name())}
-	if end, ok := t.Deadline(); ok {
-		args = append(args, "-test.timeout="+time.Until(end).String())
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "test"), args...)
+	cmd := again(t, filepath.Join(dir, "test"))
 	cmd.Dir, cmd.Env = dir, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	text := out.String()
-	switch {
-	case err != nil:
-		t.Fatalf("as user %d: %v\n%s", nobody, err, text)
-	case strings.Contains(text, "--- SKIP: "+t.Name()+" ("):
-		_, why, _ := strings.Cut(text, leftOutPrefix)
-		why, _, _ = strings.Cut(why, "\n")
-		LeftOut(t, fmt.Sprintf("as user %d: %s", nobody, why))
-	case !strings.Contains(text, "--- PASS: "+t.Name()+" ("):
-		t.Fatalf("as user %d the test did not run:\n%s", nobody, text)
-	}
+	judge(t, cmd, fmt.Sprintf("as user %d", nobody))
 	return true
-}
-
-// exactly is the -test.run pattern of one test or subtest and no other.
-func exactly(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
-	}
-	return strings.Join(parts, "/")
 }
 
 // ownedByNobody is a new folder with this test program, a copy of its testdata,
