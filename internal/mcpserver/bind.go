@@ -36,7 +36,7 @@ func (s *Server) describe(t tool.Tool) *mcp.Tool {
 // handle takes a call to the door and its outcome back.
 func (s *Server) handle(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		call := tool.Call{Who: s.who, Progress: progress(req)}
+		call := tool.Call{Who: s.who, Progress: progress(req), Log: lineLog(req)}
 		ask := s.asker(req)
 		if ask != nil {
 			call.Asker = ask
@@ -90,6 +90,13 @@ func progress(req *mcp.CallToolRequest) func(context.Context, float64, float64, 
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: done, Total: total, Message: message,
 		})
+	}
+}
+
+// lineLog sends lines of a log to the client of one call, where it asked for them.
+func lineLog(req *mcp.CallToolRequest) func(context.Context, string, any) {
+	return func(ctx context.Context, logger string, data any) {
+		_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Logger: logger, Data: data})
 	}
 }
 
@@ -170,25 +177,13 @@ func (s *Server) forwardToSDK() (leave func()) {
 const bellURI = "handrail://bell"
 
 // notifySDK has the SDK announce a change. It announces the change of a list
-// only when something is added to it, so what is there is added again.
+// only when something is added to it or taken away: for tools, refresh does.
 func (s *Server) notifySDK(n Notice) {
 	switch n.Kind {
 	case ResourceUpdated:
 		for _, uri := range s.watch.written(n.URI) {
 			if err := s.sdk.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
 				s.logger.Debug("announcing a resource", "error", err)
-			}
-		}
-	case ToolsChanged:
-		for _, t := range s.tools {
-			s.sdk.AddTool(s.describe(t), s.handle(t))
-			return
-		}
-	case PromptsChanged:
-		for _, set := range s.sets {
-			for _, p := range set.Prompts {
-				s.sdk.AddPrompt(describePrompt(p), s.render(p))
-				return
 			}
 		}
 	case ResourcesChanged:

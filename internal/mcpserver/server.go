@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,10 @@ type Options struct {
 	// client first subscribes to resources, because watching costs something.
 	Watch         func(announce func(Notice)) (stop func(), err error)
 	WatchOnDemand bool
+	// Roots is told the folders that the client works in, as file URIs, before its
+	// first list or call of tools and when they change; given is false where the
+	// client has none to tell. For stdio only; nil where nobody needs them.
+	Roots func(ctx context.Context, uris []string, given bool)
 	// Extend registers with the SDK what toolsets cannot say; only the fixtures of
 	// the conformance suite need it.
 	Extend func(*mcp.Server)
@@ -54,6 +59,8 @@ type Server struct {
 	feed     Feed
 	seal     *Seal
 	watch    watching
+	living   living
+	roots    *clientRoots // nil where nobody needs them
 	drain    time.Duration
 	logger   *slog.Logger
 }
@@ -106,6 +113,15 @@ func New(who actor.Actor, o Options) (*Server, error) {
 			return nil
 		}
 	}
+	if o.Roots != nil {
+		s.roots = &clientRoots{tell: o.Roots, settled: make(chan struct{})}
+		options.InitializedHandler = func(_ context.Context, req *mcp.InitializedRequest) {
+			s.roots.once(req.Session, o.Logger)
+		}
+		options.RootsListChangedHandler = func(_ context.Context, req *mcp.RootsListChangedRequest) {
+			go s.roots.ask(req.Session, o.Logger)
+		}
+	}
 	s.sdk = mcp.NewServer(info, options)
 	s.sdk.AddReceivingMiddleware(s.survive, onlyDeclared(caps))
 	for _, t := range all {
@@ -113,6 +129,11 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		s.sdk.AddTool(s.describe(t), s.handle(t))
 	}
 	s.addFeatures()
+	if slices.ContainsFunc(o.Sets, func(set toolset.Set) bool { return set.Live != nil }) {
+		s.living.any = true
+		s.sdk.AddReceivingMiddleware(s.settleRoots)
+		s.refresh()
+	}
 	if o.Extend != nil {
 		o.Extend(s.sdk)
 	}
@@ -120,7 +141,13 @@ func New(who actor.Actor, o Options) (*Server, error) {
 }
 
 // Announce tells every client of this user that something changed.
-func (s *Server) Announce(n Notice) { s.feed.Announce(n) }
+func (s *Server) Announce(n Notice) {
+	if n.Kind == ToolsChanged {
+		s.refresh() // which announces what it changes
+		return
+	}
+	s.feed.Announce(n)
+}
 
 // RunStdio serves one client over a pair of streams until input ends and every
 // request has its reply, or the other side stops reading. When ctx is done it
@@ -143,6 +170,8 @@ func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 func (s *Server) kind(name string) callKind {
 	t, known := s.tools[name]
 	switch {
+	case !known && s.living.any:
+		return long // a tool that comes and goes, and runs a program
 	case known && !t.Quick(), known && t.Spec.Effect == tool.Destroy && s.door.Policy() != tool.Argument:
 		return long // a person may take minutes to answer
 	case known && t.Spec.Effect != tool.Read:

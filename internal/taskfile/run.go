@@ -66,6 +66,13 @@ func (p *Project) Run(ctx context.Context, req Request) (Result, error) {
 	return p.execute(ctx, order, req, result)
 }
 
+// Check reports what Run would refuse about the values of a request for a task:
+// InvalidInput, as the function Check.
+func (p *Project) Check(d Decl, req Request) error {
+	_, err := Check(d, req.Vars, req.Match, p.rawVars(d.Task))
+	return err
+}
+
 // rawVars are the variables of a task that are not checked for their place.
 func (p *Project) rawVars(task string) []string {
 	var names []string

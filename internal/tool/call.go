@@ -20,6 +20,10 @@ type Call struct {
 	// Progress tells the client how far the call is; nil where it did not ask to
 	// hear. total is zero where it is not known.
 	Progress func(ctx context.Context, done, total float64, message string)
+	// Log sends the client that calls, and no other, a line of a log at level info,
+	// if it asked to hear of such; nil where the client has no log. data marshals to
+	// a JSON object.
+	Log func(ctx context.Context, logger string, data any)
 
 	// ID is set by the door: it joins the entries of the call and is the
 	// reference in an internal error.

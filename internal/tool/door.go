@@ -73,6 +73,9 @@ func (d *Door) Call(ctx context.Context, c Call, t Tool, raw []byte) (o Outcome)
 		if p := recover(); p != nil {
 			o = d.flatten(c, t, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
+		if o.Fault != nil && o.Blocks == nil && t.refused != nil {
+			o.Blocks = t.refused(raw, o.Fault)
+		}
 		d.record(pending, o)
 	}()
 	if !c.Who.Known() {
@@ -157,9 +160,6 @@ func (d *Door) flatten(c Call, t Tool, err error) Outcome {
 		} else {
 			log.Error("what a failed call had done is lost", "error", err)
 		}
-	}
-	if o.Blocks == nil && t.refused != nil {
-		o.Blocks = t.refused(f)
 	}
 	return o
 }

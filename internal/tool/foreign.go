@@ -21,8 +21,9 @@ type Foreign struct {
 	// given twice; whoever declared the tool checks the rest.
 	Schema json.RawMessage
 	// Refused makes the blocks of content for a call that failed before the tool
-	// made its own; nil for the envelope as text.
-	Refused func(f *fault.Fault) []Block
+	// made its own, from its arguments as they came, which may be anything; nil for
+	// the envelope as text.
+	Refused func(raw []byte, f *fault.Fault) []Block
 }
 
 // MaxForeignName is the longest name of a foreign tool, in bytes.
@@ -54,12 +55,12 @@ func NewForeign[Out any](f Foreign, ask func(ctx context.Context, c *Call, in Ar
 
 // Asking makes a tool that may have to ask a person first: ask decides, as in
 // NewForeign, and refused makes the blocks of a call that failed, as there.
-func Asking[In, Out any](spec Spec, refused func(*fault.Fault) []Block, ask func(ctx context.Context, c *Call, in In) (*Question, error), run func(ctx context.Context, c *Call, in In) (Out, error)) Tool {
+func Asking[In, Out any](spec Spec, refused func(raw []byte, f *fault.Fault) []Block, ask func(ctx context.Context, c *Call, in In) (*Question, error), run func(ctx context.Context, c *Call, in In) (Out, error)) Tool {
 	t := New(spec, run)
 	return made(spec, t.inputs, t.out, refused, ask, run)
 }
 
-func made[In, Out any](spec Spec, inputs map[Policy]*node, out json.RawMessage, refused func(*fault.Fault) []Block, ask func(context.Context, *Call, In) (*Question, error), run func(context.Context, *Call, In) (Out, error)) Tool {
+func made[In, Out any](spec Spec, inputs map[Policy]*node, out json.RawMessage, refused func(raw []byte, f *fault.Fault) []Block, ask func(context.Context, *Call, In) (*Question, error), run func(context.Context, *Call, In) (Out, error)) Tool {
 	return Tool{
 		Spec: spec, inputs: inputs, out: out, refused: refused,
 		decode:   decoder[In],

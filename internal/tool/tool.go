@@ -52,6 +52,9 @@ type Spec struct {
 	Outside bool
 	// Slow says that a call may take minutes, so that none waits for it.
 	Slow bool
+	// Origin tells apart what may stand behind a tool that comes and goes: one of
+	// the same name and another origin is another tool.
+	Origin string
 	// Args are the rules and descriptions of the arguments, by path: "title",
 	// "filter.status", and "tags[]" for each element.
 	Args Args
@@ -103,7 +106,7 @@ type Tool struct {
 	confirm  bool
 	decode   func(canonical []byte) (any, error)
 	question func(ctx context.Context, c *Call, in any) (*Question, error) // nil where nobody is asked
-	refused  func(*fault.Fault) []Block
+	refused  func(raw []byte, f *fault.Fault) []Block
 	run      func(ctx context.Context, c *Call, in any) (any, error)
 }
 

@@ -23,6 +23,9 @@ type Set struct {
 	Prompts   []tool.Prompt
 	// Instructions are for the model: how to use the set as a whole.
 	Instructions string
+	// Live are the tools that come and go, as they are now, beside Tools; nil where
+	// none do. The generation changes when they do.
+	Live func() (generation uint64, tools []tool.Tool)
 	// Listed lists resources made from the user's data, after those above: a
 	// page after cursor, and the next cursor or "". Nil for none.
 	Listed func(ctx context.Context, who actor.Actor, cursor string) (page []tool.Listed, next string, err error)
