@@ -41,9 +41,10 @@ type App struct {
 	// Sets are what is served.
 	Sets []toolset.Set
 
-	log   audit.Log
-	seal  *mcpserver.Seal
-	ready func(context.Context) error
+	log    audit.Log
+	seal   *mcpserver.Seal
+	random bool // the seal's key is
+	ready  func(context.Context) error
 
 	watcher task.Watcher
 	vault   *note.Vault
@@ -173,6 +174,7 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 	if err != nil {
 		return err
 	}
+	a.warnOfSeal()
 	return s.RunStdio(ctx, in, out)
 }
 

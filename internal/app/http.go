@@ -23,12 +23,18 @@ func (a *App) openSeal(c config.Config) error {
 	if c.PreviousSecret != "" {
 		previous = append(previous, c.PreviousSecret)
 	}
-	if c.StateSecret == "" {
-		a.world.Logger.Warn("REQUEST_STATE_SECRET is not set, so a random one is used: confirmations that are open when the server restarts must be asked for again, and several servers cannot share them")
-	}
+	a.random = c.StateSecret == ""
 	seal, err := mcpserver.NewSeal(c.StateSecret, previous, a.world.Now)
 	a.seal = seal
 	return err
+}
+
+// warnOfSeal tells the operator, when we begin to serve, what a random key
+// means.
+func (a *App) warnOfSeal() {
+	if a.random {
+		a.world.Logger.Warn("REQUEST_STATE_SECRET is not set, so a random one is used: confirmations that are open when the server restarts must be asked for again, and several servers cannot share them")
+	}
 }
 
 // makeFolder makes the folder of a database whose place was chosen for the
@@ -65,6 +71,7 @@ func (a *App) ServeHTTP(ctx context.Context, c config.Config) error {
 	if err != nil {
 		return err
 	}
+	a.warnOfSeal()
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Listen, errors.Unwrap(err))

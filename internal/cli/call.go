@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -144,17 +145,37 @@ func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error 
 	if err != nil {
 		return exit{ExitUsage, errors.Join(failure(err), a.Close())}
 	}
-	o := a.Door.Call(ctx, tool.Call{Who: actor.LocalUser()}, t, []byte(raw))
+	person := newTerminal(env)
+	o := callDoor(ctx, a.Door, t, raw, person)
 	if err := a.Close(); err != nil {
 		return exit{ExitFailed, err}
 	}
 	if _, err := fmt.Fprintf(env.Out, "%s\n", visibleJSON(o.Envelope())); err != nil {
 		return exit{ExitFailed, err}
 	}
-	if o.Fault != nil {
-		return exit{status: statusOf(o.Fault.Code)}
+	if o.Fault == nil {
+		return nil
 	}
-	return nil
+	e := exit{status: statusOf(o.Fault.Code)}
+	if o.Fault.Code == fault.ConfirmationRequired && person == nil && c.Confirm == string(tool.Ask) {
+		e.err = fmt.Errorf("nobody can be asked here: run this at a terminal, or put --confirm argument before the tool and \"confirm\":true into the object")
+	}
+	return e
+}
+
+// callDoor calls a tool as the local user. Where a person must be asked, and
+// there is one, it asks and calls again with the answer.
+func callDoor(ctx context.Context, door *tool.Door, t tool.Tool, raw string, person *terminal) tool.Outcome {
+	c := tool.Call{Who: actor.LocalUser()}
+	if person != nil {
+		c.Asker = person
+	}
+	o := door.Call(ctx, c, t, []byte(raw))
+	if o.Question == nil {
+		return o
+	}
+	person.put(ctx, o.Question)
+	return door.Call(ctx, c, t, []byte(raw))
 }
 
 // failure is what a person is told of an error: a fault's sentence without its

@@ -1,6 +1,13 @@
 package cli
 
-import "encoding/json"
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+
+	"handrail/internal/tool"
+)
 
 // ExitHelp is the text about exit statuses.
 const ExitHelp = exitHelp
@@ -33,3 +40,8 @@ var (
 
 // Coloured reports whether the output of env would be coloured.
 func Coloured(env Env) bool { return bool(newPaint(env)) }
+
+// CallAsking calls a tool for a person who types into in and reads out.
+func CallAsking(ctx context.Context, door *tool.Door, t tool.Tool, raw string, in io.Reader, out io.Writer) tool.Outcome {
+	return callDoor(ctx, door, t, raw, &terminal{in: bufio.NewReader(in), out: out})
+}

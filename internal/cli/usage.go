@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"handrail/internal/app"
 	"handrail/internal/config"
 )
 
@@ -45,10 +46,25 @@ func checkWords(root *cobra.Command, args []string, env Env) error {
 		if cmd.Annotations[localNote] != "" {
 			p = withoutHTTP(p)
 		}
-		_, err := config.Load(p, s.given, env.Getenv)
+		c, err := config.Load(p, s.given, env.Getenv)
 		problems = append(problems, split(err)...)
+		for _, err := range split(app.Check(c)) {
+			problems = append(problems, named(p, err))
+		}
 	}
 	return usage(cmd, problems)
+}
+
+// named puts the option's and the variable's name, as a person writes them,
+// before a problem that begins with an option's name.
+func named(p config.Preset, err error) error {
+	name, rest, _ := strings.Cut(err.Error(), ": ")
+	for _, s := range p.Settings {
+		if s.Option == name {
+			return fmt.Errorf("--%s or %s: %s", name, s.Env, rest)
+		}
+	}
+	return err
 }
 
 // presetNote is the annotation of commands that take a preset's settings, and
@@ -77,16 +93,19 @@ func usage(cmd *cobra.Command, problems []error) error {
 	return exit{ExitUsage, errors.New(b.String())}
 }
 
-// split is the list of errors that were joined.
-func split(err error) []error {
-	var joined interface{ Unwrap() []error }
+// split is the list of errors that were joined, at any depth.
+func split(err error) (list []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &joined):
-		return joined.Unwrap()
+	case !ok:
+		return []error{err}
 	}
-	return []error{err}
+	for _, e := range joined.Unwrap() {
+		list = append(list, split(e)...)
+	}
+	return list
 }
 
 // scanned is what the words of a command line are.

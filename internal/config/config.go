@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 )
 
 // Config is the effective settings of one run.
@@ -162,6 +163,7 @@ func PresetNames() []string {
 func Load(p Preset, flags map[string]string, getenv func(string) string) (Config, error) {
 	c := Config{Preset: p.Name}
 	var problems []error
+	wrong := map[string]bool{} // the options that have a problem
 	for _, s := range p.Settings {
 		o, ok := Find(s.Option)
 		if !ok {
@@ -176,7 +178,7 @@ func Load(p Preset, flags map[string]string, getenv func(string) string) (Config
 		}
 		if source == "default" && value == "" {
 			if s.Required {
-				problems = append(problems, fmt.Errorf("--%s or %s is required: %s", s.Option, s.Env, o.Doc))
+				problems = append(problems, fmt.Errorf("--%s or %s is required: %s", s.Option, s.Env, firstWords(o.Doc)))
 			} else if s.Option == "audit-db" {
 				c.AuditDB = defaultAuditDB(getenv)
 			}
@@ -185,25 +187,40 @@ func Load(p Preset, flags map[string]string, getenv func(string) string) (Config
 		if o.Secret && source == "--"+s.Option {
 			panic("a secret came from a flag: " + s.Option)
 		}
-		if err := o.set(&c, p, value); err != nil {
+		for _, err := range each(o.set(&c, p, value)) {
 			problems = append(problems, fmt.Errorf("%s: %w", source, err))
+			wrong[s.Option] = true
 		}
 	}
-	if err := c.finish(); err != nil {
-		problems = append(problems, err)
+	c.finish()
+	if c.HTTP && len(c.Tokens) == 0 && !wrong["auth-tokens"] && !wrong["auth-tokens-file"] {
+		problems = append(problems, errors.New("--http needs users: set MCP_AUTH_TOKENS_JSON, or MCP_AUTH_TOKENS_FILE, to a JSON object of users and their tokens"))
 	}
 	return c, errors.Join(problems...)
 }
 
+// firstWords is the first sentence of a text, to go on with after a colon.
+func firstWords(doc string) string {
+	first, _, _ := strings.Cut(doc, ".")
+	return strings.ToLower(first[:1]) + first[1:]
+}
+
+// each is the list of errors that were joined.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
+}
+
 // finish settles what depends on several options.
-func (c *Config) finish() error {
+func (c *Config) finish() {
 	if c.Listen == "" {
 		c.Listen = net.JoinHostPort(c.Host, c.Port)
 	}
-	if c.HTTP && len(c.Tokens) == 0 {
-		return errors.New("--http needs users: set MCP_AUTH_TOKENS_JSON, or MCP_AUTH_TOKENS_FILE, to a JSON object of users and their tokens")
-	}
-	return nil
 }
 
 // Effective lists the settings as they are, in the order of the preset, for

@@ -55,8 +55,11 @@ func setListen(c *Config, _ Preset, v string) error {
 	if err != nil {
 		return fmt.Errorf("%q is no HOST:PORT", v)
 	}
+	if err := validPort(port); err != nil {
+		return err
+	}
 	c.Listen = net.JoinHostPort(host, port)
-	return validPort(port)
+	return nil
 }
 
 func setPort(c *Config, _ Preset, v string) error {

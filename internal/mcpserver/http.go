@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"handrail/internal/actor"
@@ -69,7 +68,6 @@ type HTTP struct {
 
 	stopping context.Context // done when we are to stop
 	stop     context.CancelFunc
-	serving  sync.WaitGroup
 }
 
 // NewHTTP makes the HTTP side. It refuses what would be unsafe: an address off
@@ -91,16 +89,23 @@ func NewHTTP(o HTTPOptions) (*HTTP, error) {
 	return h, nil
 }
 
+// Check lists what would make NewHTTP refuse these options, without opening
+// anything.
+func (o HTTPOptions) Check() error {
+	_, _, err := o.names()
+	return err
+}
+
 func (o HTTPOptions) names() (hosts, origins []string, err error) {
 	var problems []error
 	for _, list := range []struct {
 		what  string
 		names []string
 		to    *[]string
-	}{{"allowed hosts", o.Hosts, &hosts}, {"allowed origins", o.Origins, &origins}} {
+	}{{"allowed-hosts", o.Hosts, &hosts}, {"allowed-origins", o.Origins, &origins}} {
 		for _, name := range list.names {
 			if !validName(name) {
-				problems = append(problems, fmt.Errorf("%s: %q is no host name without scheme and port", list.what, name))
+				problems = append(problems, fmt.Errorf("%s: %q is no host name; write it without scheme and port", list.what, name))
 			}
 			*list.to = append(*list.to, strings.ToLower(strings.Trim(name, "[]")))
 		}
@@ -108,7 +113,7 @@ func (o HTTPOptions) names() (hosts, origins []string, err error) {
 		case Loopback(o.Listen):
 			*list.to = append(*list.to, loopbackNames...)
 		case len(list.names) == 0:
-			problems = append(problems, fmt.Errorf("listening on %s, off this machine, needs %s", o.Listen, list.what))
+			problems = append(problems, fmt.Errorf("%s: required, because %s can be reached from other machines", list.what, o.Listen))
 		}
 	}
 	return hosts, origins, errors.Join(problems...)
