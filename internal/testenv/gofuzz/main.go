@@ -46,8 +46,14 @@ func run(each time.Duration, only string) error {
 		// -run=^$ leaves the ordinary tests out: they have run already.
 		cmd := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String(), "./"+t.dir)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		known := inputs(t)
 		if err := cmd.Run(); err != nil {
 			failed++
+			for name, text := range inputs(t) {
+				if _, old := known[name]; !old {
+					fmt.Printf("%s:\n%s\n", name, text)
+				}
+			}
 			continue
 		}
 		passed++
@@ -60,6 +66,24 @@ func run(each time.Duration, only string) error {
 		return fmt.Errorf("no fuzz target has a name that matches %q", only)
 	}
 	return nil
+}
+
+// inputs are the kept inputs of a target, by name: those that once broke it. The
+// new ones are printed, since a build machine throws its files away.
+func inputs(t target) map[string]string {
+	kept := map[string]string{}
+	dir := filepath.Join(filepath.FromSlash(t.dir), "testdata", "fuzz", t.name)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there are none
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if text, err := os.ReadFile(name); err == nil {
+			kept[name] = string(text)
+		}
+	}
+	return kept
 }
 
 var fuzzFunc = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)

@@ -11,3 +11,6 @@ func Report(out io.Writer, all bool, lines ...string) (failed bool) {
 	}
 	return r.close(all)
 }
+
+// Split is how the packages of this module are tested: with -race, and without.
+func Split() (raced, plain []string, err error) { return split() }

@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,32 @@ func ended(test, action string) string {
 		return `{"Action":"` + action + `","Package":"p"}`
 	}
 	return `{"Action":"` + action + `","Package":"p","Test":"` + test + `"}`
+}
+
+func TestEveryPackageIsTestedOnceAndThoseThatShareMemoryWithRace(t *testing.T) {
+	t.Chdir("../../..")
+	raced, plain, err := main.Split()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := exec.CommandContext(t.Context(), "go", "list", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := slices.Sorted(slices.Values(slices.Concat(raced, plain)))
+	if want := strings.Fields(string(list)); !slices.Equal(both, slices.Sorted(slices.Values(want))) {
+		t.Errorf("tested: %q, want %q", both, want)
+	}
+	for _, pkg := range []string{"handrail/internal/mcpserver", "handrail/internal/store/sqlite", "handrail/internal/cli"} {
+		if !slices.Contains(raced, pkg) {
+			t.Errorf("%s is tested without -race", pkg)
+		}
+	}
+	for _, pkg := range []string{"handrail", "handrail/e2e", "handrail/internal/testenv/gotest"} {
+		if !slices.Contains(plain, pkg) {
+			t.Errorf("%s is tested with -race", pkg)
+		}
+	}
 }
 
 func TestTheSummary(t *testing.T) {
