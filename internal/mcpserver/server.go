@@ -142,7 +142,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 
 // Announce tells every client of this user that something changed.
 func (s *Server) Announce(n Notice) {
-	if n.Kind == ToolsChanged {
+	if n.Kind == ToolsChanged && s.living.any {
 		s.refresh() // which announces what it changes
 		return
 	}
