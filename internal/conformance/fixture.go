@@ -13,6 +13,7 @@ import (
 	"image/color"
 	"image/png"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,7 +25,10 @@ import (
 )
 
 // fixture is what one user's server offers to the suite.
-type fixture struct{ server *mcpserver.Server }
+type fixture struct {
+	server  *mcpserver.Server
+	changed atomic.Uint64 // how often the tools were
+}
 
 // NewServer makes the suite's server for one user.
 func NewServer(who actor.Actor, logger *slog.Logger) (*mcpserver.Server, error) {

@@ -19,13 +19,11 @@ func addPrompts(s *mcp.Server) {
 			&mcp.TextContent{Text: "Please process the embedded resource above."},
 		), nil
 	})
-	s.AddPrompt(&mcp.Prompt{Name: "test_prompt_with_image", Description: "A prompt with a picture in it."},
-		func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return messages(
-				&mcp.ImageContent{Data: redDot(), MIMEType: "image/png"},
-				&mcp.TextContent{Text: "Please analyze the image above."},
-			), nil
-		})
+	addTool(s, "test_trigger_prompt_change", "Announce that the prompts changed.", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		addPicturePrompt(s) // it is there already, and that announces it
+		return said("the prompts changed"), nil
+	})
+	addPicturePrompt(s)
 	s.AddPrompt(&mcp.Prompt{Name: prefix + "prompt", Description: "A prompt that asks first."},
 		func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			if about, ok := filled(req.Params.InputResponses, "user_context", "context"); ok {
@@ -34,6 +32,16 @@ func addPrompts(s *mcp.Server) {
 			return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{
 				"user_context": form("What context should the prompt use?", "context"),
 			}}, nil
+		})
+}
+
+func addPicturePrompt(s *mcp.Server) {
+	s.AddPrompt(&mcp.Prompt{Name: "test_prompt_with_image", Description: "A prompt with a picture in it."},
+		func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			return messages(
+				&mcp.ImageContent{Data: redDot(), MIMEType: "image/png"},
+				&mcp.TextContent{Text: "Please analyze the image above."},
+			), nil
 		})
 }
 

@@ -34,8 +34,7 @@ func (f *fixture) set() toolset.Set {
 				}),
 			fails(),
 			progresses(),
-			f.announces("test_trigger_tool_change", mcpserver.ToolsChanged),
-			f.announces("test_trigger_prompt_change", mcpserver.PromptsChanged),
+			f.changes(),
 		},
 		Resources: []tool.Resource{
 			fixed("test://static-text", "text/plain", tool.Content{Text: "This is the content of the static text resource."}),
@@ -43,6 +42,7 @@ func (f *fixture) set() toolset.Set {
 			fixed("test://watched-resource", "text/plain", tool.Content{Text: "This resource can be subscribed to."}),
 			template(),
 		},
+		Live:        f.changing,
 		Prompts:     []tool.Prompt{simplePrompt(), promptWithArguments()},
 		ToolsChange: true, PromptsChange: true, ResourcesChange: true, Logs: true,
 	}
@@ -92,14 +92,21 @@ func progresses() tool.Tool {
 		})
 }
 
-// announces is a tool that says that a list changed, by the way that changes of
-// ours take.
-func (f *fixture) announces(name string, kind mcpserver.NoticeKind) tool.Tool {
-	return tool.New(tool.Spec{Name: name, Title: name, Doc: "Announce that a list changed.", Effect: tool.Write},
+// changes is a tool that changes the list of tools.
+func (f *fixture) changes() tool.Tool {
+	return tool.New(tool.Spec{Name: "test_trigger_tool_change", Title: "Change a tool", Doc: "Change the description of another tool.", Effect: tool.Write},
 		func(context.Context, *tool.Call, struct{}) (struct{}, error) {
-			f.server.Announce(mcpserver.Notice{Kind: kind})
+			f.changed.Add(1)
+			f.server.Announce(mcpserver.Notice{Kind: mcpserver.ToolsChanged})
 			return struct{}{}, nil
 		})
+}
+
+// changing is the tool that it changes.
+func (f *fixture) changing() (generation uint64, tools []tool.Tool) {
+	n := f.changed.Load()
+	return n, []tool.Tool{tool.New(tool.Spec{Name: "test_changing_tool", Title: "Changing", Doc: fmt.Sprintf("Was changed %d times.", n)},
+		func(context.Context, *tool.Call, struct{}) (struct{}, error) { return struct{}{}, nil })}
 }
 
 func fixed(uri, mimeType string, content tool.Content) tool.Resource {
