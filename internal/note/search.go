@@ -250,6 +250,11 @@ func (h *hunt) result() Matches {
 	slices.SortFunc(h.skips, func(a, b Unsearched) int { return strings.Compare(a.Path, b.Path) })
 	m := Matches{Matches: []Match{}, Skipped: []Unsearched{}}
 	size := 0
+	for _, s := range h.skips[:min(len(h.skips), maxSkipped)] {
+		size += jsonSize(s.Path) + jsonSize(s.Reason) + 30
+		m.Skipped = append(m.Skipped, s)
+	}
+	m.SkippedMore = len(h.skips) - len(m.Skipped)
 	for _, f := range h.matches {
 		size += jsonSize(f.Path) + jsonSize(f.Text) + 40
 		if len(m.Matches) == h.query.Limit || len(m.Matches) > 0 && size > pageBytes {
@@ -258,7 +263,5 @@ func (h *hunt) result() Matches {
 		}
 		m.Matches = append(m.Matches, f)
 	}
-	m.Skipped = append(m.Skipped, h.skips[:min(len(h.skips), maxSkipped)]...)
-	m.SkippedMore = len(h.skips) - len(m.Skipped)
 	return m
 }
