@@ -84,7 +84,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 	caps := s.capabilities()
 	s.announce = subscribable{
 		tools:     caps.Tools.ListChanged,
-		prompts:   caps.Prompts != nil && caps.Prompts.ListChanged,
+		prompts:   caps.Prompts.ListChanged,
 		resources: caps.Resources != nil && caps.Resources.ListChanged,
 		updates:   caps.Resources != nil && caps.Resources.Subscribe,
 		info:      info,
@@ -123,7 +123,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		}
 	}
 	s.sdk = mcp.NewServer(info, options)
-	s.sdk.AddReceivingMiddleware(s.survive, onlyDeclared(caps))
+	s.sdk.AddReceivingMiddleware(s.survive)
 	for _, t := range all {
 		s.tools[t.Spec.Name] = t
 		s.sdk.AddTool(s.describe(t), s.handle(t))
@@ -181,20 +181,17 @@ func (s *Server) kind(name string) callKind {
 }
 
 // capabilities are declared in full: what the SDK infers is missing where a
-// list is empty at first, and a client then never asks again.
+// list is empty at first, and a client then never asks again. Prompts are
+// declared also where there are none: the SDK answers their methods all the
+// same, and what is answered must be declared.
 func (s *Server) capabilities() *mcp.ServerCapabilities {
-	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
+	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}}
 	for _, set := range s.sets {
 		caps.Tools.ListChanged = caps.Tools.ListChanged || set.ToolsChange
 		if set.Logs {
 			caps.Logging = &mcp.LoggingCapabilities{}
 		}
-		if len(set.Prompts) > 0 && caps.Prompts == nil {
-			caps.Prompts = &mcp.PromptCapabilities{}
-		}
-		if set.PromptsChange && caps.Prompts != nil {
-			caps.Prompts.ListChanged = true
-		}
+		caps.Prompts.ListChanged = caps.Prompts.ListChanged || set.PromptsChange
 		if len(set.Resources) > 0 || set.Listed != nil {
 			if caps.Resources == nil {
 				caps.Resources = &mcp.ResourceCapabilities{}
