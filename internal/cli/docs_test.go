@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"handrail/internal/testenv"
 )
@@ -56,7 +57,9 @@ func TestCommandsInThePagesWork(t *testing.T) {
 			blocks++
 			cmd := exec.Command(sh, "-eu", "-c", block[1])
 			cmd.Dir = t.TempDir()
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TASKS_DB_PATH=")
+			clone(t, cmd.Dir)
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+				"TASKS_DB_PATH=", "HANDRAIL_AUDIT_DB=", "MCP_DB_PATH=", "XDG_STATE_HOME="+filepath.Join(cmd.Dir, "state"))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s\n%s", path, err, block[1], out)
 			}
@@ -64,6 +67,23 @@ func TestCommandsInThePagesWork(t *testing.T) {
 	}
 	if blocks < 6 {
 		t.Errorf("only %d blocks were found", blocks)
+	}
+}
+
+// clone puts into dir what the commands on the pages use of a clone, to be
+// changed by them.
+func clone(t *testing.T, dir string) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	if err := os.CopyFS(filepath.Join(dir, "examples", "workspace"), os.DirFS(filepath.Join(root, "examples", "workspace"))); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, ".env.example"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, ".env.example"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -110,10 +130,15 @@ func TestLinksInThePagesLeadSomewhere(t *testing.T) {
 // Markdown make fragments: lower case, spaces as dashes, no punctuation.
 func hasHeading(page, fragment string) bool {
 	for _, h := range heading.FindAllStringSubmatch(page, -1) {
-		made := strings.ReplaceAll(strings.ToLower(h[1]), " ", "-")
-		for _, drop := range []string{",", ".", ":", "`", "?", "、", "(", ")"} {
-			made = strings.ReplaceAll(made, drop, "")
-		}
+		made := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, h[1])
 		if made == fragment {
 			return true
 		}
