@@ -9,7 +9,7 @@ import (
 
 // rate is the calls a second of a search with one hit, with so many in flight
 // on a session of its own that is warm.
-func rate(c contender, era wire.Era, n, inFlight int, p99 *series) func() (float64, error) {
+func rate(c contender, era wire.Era, during time.Duration, inFlight int, p99 *series) func() (float64, error) {
 	return func() (float64, error) {
 		client, err := c.start(era)
 		if err != nil {
@@ -17,11 +17,11 @@ func rate(c contender, era wire.Era, n, inFlight int, p99 *series) func() (float
 		}
 		defer client.Close()
 		params := func(int) string { return searchHit }
-		if _, err := client.Load(max(n/10, 1), inFlight, hitTitle, params); err != nil {
+		if _, err := client.LoadFor(during/4, inFlight, hitTitle, params); err != nil {
 			return 0, fmt.Errorf("%s: %w", c.name, err)
 		}
 		begun := time.Now()
-		took, err := client.Load(n, inFlight, hitTitle, params)
+		took, err := client.LoadFor(during, inFlight, hitTitle, params)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -33,7 +33,7 @@ func rate(c contender, era wire.Era, n, inFlight int, p99 *series) func() (float
 			}
 			*p99 = append(*p99, ms.at(0.99))
 		}
-		return float64(n) / elapsed, nil
+		return float64(len(took)) / elapsed, nil
 	}
 }
 
@@ -43,22 +43,22 @@ func measureStdio(l *lab) ([]row, error) {
 		return nil, err
 	}
 	var rows []row
+	during := time.Duration(l.pick(800, 40)) * time.Millisecond
 	for _, era := range []wire.Era{wire.Modern, wire.Legacy} {
 		for _, load := range []struct {
 			name     string
 			inFlight int
-			calls    int
 			target   target
 		}{
-			{"one after another", 1, l.pick(4000, 50), atLeast(1.2)},
-			{"16 in flight", 16, l.pick(10_000, 200), atLeast(2)},
+			{"one after another", 1, atLeast(1.2)},
+			{"16 in flight", 16, atLeast(2)},
 		} {
 			what := fmt.Sprintf("search_tasks over stdio, %s, %s", load.name, era)
 			rounds := l.pick(5, 1)
 			var late, bareLate series
 			for _, gc := range []string{"", "400"} {
 				beside := l.bare(gc)
-				got, err := l.turns(rounds, rate(ours, era, load.calls, load.inFlight, &late), rate(beside, era, load.calls, load.inFlight, &bareLate))
+				got, err := l.turns(rounds, rate(ours, era, during, load.inFlight, &late), rate(beside, era, during, load.inFlight, &bareLate))
 				if err != nil {
 					return nil, err
 				}
@@ -76,7 +76,7 @@ func measureStdio(l *lab) ([]row, error) {
 						return nil, err
 					}
 					ts.env = append(ts.env[:1:1], "BASELINE_SYNC="+sync)
-					got, err := l.turns(rounds, rate(ours, era, load.calls, load.inFlight, nil), rate(ts, era, load.calls, load.inFlight, nil))
+					got, err := l.turns(rounds, rate(ours, era, during, load.inFlight, nil), rate(ts, era, during, load.inFlight, nil))
 					if err != nil {
 						return nil, err
 					}

@@ -127,23 +127,36 @@ func Call(tool, args string) string { return `"name":"` + tool + `","arguments":
 
 // Load sends n calls, never more than inFlight at once, and returns how long
 // each took, in the order of their replies. params gives the params of call i;
-// every reply must contain must. A reply that makes room for further calls is
-// answered by them in one write with those that other buffered replies make
-// room for.
+// every reply must contain must.
 func (c *Client) Load(n, inFlight int, must string, params func(i int) string) ([]time.Duration, error) {
-	sent := make([]time.Time, n)
-	took := make([]time.Duration, 0, n)
+	return c.load(func(begun int) bool { return begun < n }, inFlight, must, params)
+}
+
+// LoadFor is Load with as many calls as begin within a time.
+func (c *Client) LoadFor(during time.Duration, inFlight int, must string, params func(i int) string) ([]time.Duration, error) {
+	end := time.Now().Add(during)
+	return c.load(func(int) bool { return time.Now().Before(end) }, inFlight, must, params)
+}
+
+// load makes calls while more says so. Replies that make room for further calls
+// are answered in one write, with as many as were buffered.
+func (c *Client) load(more func(begun int) bool, inFlight int, must string, params func(i int) string) ([]time.Duration, error) {
+	var sent []time.Time
+	var took []time.Duration
 	first := c.next + 1
 	needle := []byte(must)
-	begun := 0
-	for len(took) < n {
-		for begun < n && begun-len(took) < inFlight {
-			c.line("tools/call", params(begun))
-			begun++
+	for {
+		fresh := len(sent)
+		for len(sent)-len(took) < inFlight && more(len(sent)) {
+			c.line("tools/call", params(len(sent)))
+			sent = append(sent, time.Time{})
+		}
+		if len(took) == len(sent) {
+			return took, nil
 		}
 		if len(c.buf) > 0 {
 			now := time.Now()
-			for i := begun - 1; i >= 0 && sent[i].IsZero(); i-- {
+			for i := fresh; i < len(sent); i++ {
 				sent[i] = now
 			}
 			if err := c.flush(); err != nil {
@@ -157,7 +170,7 @@ func (c *Client) Load(n, inFlight int, must string, params func(i int) string) (
 			}
 			if id, ok := replyID(line); ok {
 				i := id - first
-				if i < 0 || i >= int64(n) {
+				if i < 0 || i >= int64(len(sent)) {
 					return nil, fmt.Errorf("a reply to an unknown id: %s", line)
 				}
 				if !bytes.Contains(line, needle) {
@@ -165,7 +178,7 @@ func (c *Client) Load(n, inFlight int, must string, params func(i int) string) (
 				}
 				took = append(took, time.Since(sent[i]))
 			}
-			if c.out.Buffered() == 0 || len(took) == n {
+			if c.out.Buffered() == 0 || len(took) == len(sent) {
 				break
 			}
 			if rest, _ := c.out.Peek(c.out.Buffered()); bytes.IndexByte(rest, '\n') < 0 {
@@ -173,7 +186,6 @@ func (c *Client) Load(n, inFlight int, must string, params func(i int) string) (
 			}
 		}
 	}
-	return took, nil
 }
 
 // readLine is valid until the next read.
