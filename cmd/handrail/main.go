@@ -20,5 +20,9 @@ func main() {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(cli.Main(ctx, os.Args[1:], cli.Env{In: os.Stdin, Out: out, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now}))
+	self, _ := os.Executable()   // without it, the runner is looked for on PATH
+	os.Exit(cli.Main(ctx, os.Args[1:], cli.Env{
+		In: os.Stdin, Out: out, Err: os.Stderr,
+		Getenv: os.Getenv, Environ: os.Environ(), Self: self, Now: time.Now,
+	}))
 }

@@ -32,6 +32,10 @@ type World struct {
 	Logger *slog.Logger
 	// Now is the clock.
 	Now func() time.Time
+	// Environ is the environment, NAME=value, that commands are run in, and Self the
+	// path of this program, beside which its runner lies.
+	Environ []string
+	Self    string
 }
 
 // App is the program, wired and open.
@@ -48,6 +52,7 @@ type App struct {
 
 	watcher task.Watcher
 	vault   *note.Vault
+	project *commands // nil where no Taskfiles are served
 	world   World
 	close   []func() error
 }
@@ -92,6 +97,13 @@ func (a *App) open(ctx context.Context, c config.Config) error {
 		a.vault = vault
 		d.vault, d.list = vault, todo.New(vault.SideFile("tasks.json"), a.world.Now)
 		a.sweep(ctx, c, vault)
+	}
+	if p, known := config.FindPreset(c.Preset); known && slices.Contains(p.Toolsets, "taskfile") {
+		commands, err := a.openCommands(ctx, c)
+		if err != nil {
+			return err
+		}
+		a.project, d.project = commands, commands.project
 	}
 	var err error
 	a.Sets, err = sets(c, d)
@@ -157,8 +169,16 @@ func (a *App) openRecord(ctx context.Context, path string) error {
 // Tool is the tool of this name, or NotFound with the names there are.
 func (a *App) Tool(name string) (tool.Tool, error) {
 	var names []string
+	if a.project != nil {
+		a.project.begin(context.Background())
+	}
 	for _, set := range a.Sets {
-		for _, t := range set.Tools {
+		tools := set.Tools
+		if set.Live != nil {
+			_, live := set.Live()
+			tools = append(slices.Clone(tools), live...)
+		}
+		for _, t := range tools {
 			if t.Spec.Name == name {
 				return t, nil
 			}
@@ -170,20 +190,36 @@ func (a *App) Tool(name string) (tool.Tool, error) {
 
 // ServeStdio serves one client over a pair of streams, as the local user.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	s, err := a.server(actor.LocalUser())
+	who := actor.LocalUser()
+	o := a.options(who)
+	if p := a.project; p != nil {
+		o.Roots, o.AskRoots = p.roots, p.asks
+		if !p.asks {
+			go p.begin(ctx) // so that the first list need not wait so long
+		}
+	}
+	s, err := mcpserver.New(who, o)
 	if err != nil {
 		return err
+	}
+	if a.project != nil {
+		a.project.clients.is(s.Mirror)
+		defer a.project.clients.is(nil)
 	}
 	a.warnOfSeal()
 	return s.RunStdio(ctx, in, out)
 }
 
 func (a *App) server(who actor.Actor) (*mcpserver.Server, error) {
-	return mcpserver.New(who, mcpserver.Options{
+	return mcpserver.New(who, a.options(who))
+}
+
+func (a *App) options(who actor.Actor) mcpserver.Options {
+	return mcpserver.Options{
 		Name: "handrail", Title: "Handrail", Version: Version,
 		Door: a.Door, Sets: a.Sets, Seal: a.seal, Logger: a.world.Logger,
 		Watch: a.watch(who), WatchOnDemand: a.vault != nil,
-	})
+	}
 }
 
 // Close commits what is queued and lets go of every file. Call it once.

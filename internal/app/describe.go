@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"handrail/internal/config"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
@@ -21,6 +23,12 @@ func (o Offer) Tools() []tool.Tool {
 		all = append(all, s.Tools...)
 	}
 	return all
+}
+
+// Live reports whether it also has tools that come and go, which only somebody who
+// opens it can name.
+func (o Offer) Live() bool {
+	return slices.ContainsFunc(o.Sets, func(s toolset.Set) bool { return s.Live != nil })
 }
 
 // Describe is what these settings offer, without opening anything: for help,

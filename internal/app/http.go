@@ -72,12 +72,15 @@ func (a *App) ServeHTTP(ctx context.Context, c config.Config) error {
 		return err
 	}
 	a.warnOfSeal()
+	if a.project != nil {
+		a.project.begin(ctx) // a client's own folders are on another machine
+	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Listen, errors.Unwrap(err))
 	}
-	if c.Root != "" {
-		a.world.Logger.Warn("everybody who has a token shares the one root folder")
+	if c.Root != "" || a.project != nil {
+		a.world.Logger.Warn("everybody who has a token shares the same folders")
 	}
 	a.world.Logger.Info("listening", "url", "http://"+l.Addr().String()+"/mcp", "users", len(c.Tokens))
 	return h.Serve(ctx, l)

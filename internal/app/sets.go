@@ -9,11 +9,13 @@ import (
 	"handrail/internal/fault"
 	"handrail/internal/note"
 	"handrail/internal/task"
+	"handrail/internal/taskfile"
 	"handrail/internal/todo"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
 	"handrail/internal/toolset/demo"
 	"handrail/internal/toolset/notes"
+	taskfileset "handrail/internal/toolset/taskfile"
 	"handrail/internal/toolset/tasks"
 	todoset "handrail/internal/toolset/todo"
 )
@@ -24,6 +26,8 @@ type data struct {
 	book  *task.Book
 	vault *note.Vault
 	list  *todo.List
+
+	project *taskfile.Project
 }
 
 // sets are what these settings offer.
@@ -45,12 +49,17 @@ func sets(c config.Config, d data) ([]toolset.Set, error) {
 			all = append(all, notes.Set(d.vault))
 		case "todo":
 			all = append(all, todoset.Set(d.list))
+		case "taskfile":
+			all = append(all, taskfileset.Set(d.project, !c.Taskfile.NoStaticTools))
 		default:
 			return nil, fmt.Errorf("preset %s names a toolset %s that is not built in", p.Name, name)
 		}
 	}
 	for i := range all {
 		all[i].Tools = slices.DeleteFunc(all[i].Tools, func(t tool.Tool) bool { return !enabled(p, c, t) })
+		if c.ReadOnly {
+			all[i].Live = nil // they all run something
+		}
 	}
 	return all, nil
 }

@@ -25,6 +25,9 @@ func (a *App) watch(who actor.Actor) func(func(mcpserver.Notice)) (func(), error
 	if a.vault != nil && a.serves("notes") {
 		sources = append(sources, a.watchNotes)
 	}
+	if a.project != nil {
+		sources = append(sources, a.project.watch)
+	}
 	if len(sources) == 0 {
 		return nil
 	}

@@ -94,7 +94,7 @@ func checkCall(cmd *cobra.Command, p config.Preset, words []string) error {
 	case !contains(names, words[0]) && cmd.HasSubCommands():
 		return fmt.Errorf("%q is no preset and no tool%s; the presets are %s; the tools of %s are %s", words[0],
 			meant(words[0], append(config.PresetNames(), names...), ""), plural(config.PresetNames()), p.Name, plural(names))
-	case !contains(names, words[0]):
+	case !contains(names, words[0]) && !offer.Live():
 		return fmt.Errorf("%s has no tool %q%s; there are %s", p.Name, words[0], meant(words[0], names, ""), plural(names))
 	case len(words) > 2:
 		return fmt.Errorf("the arguments are one JSON object, and there is one word more: %q; put quotes around the object", words[2])
@@ -131,13 +131,13 @@ func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error 
 	if err != nil {
 		return exit{ExitFailed, err}
 	}
-	if !contains(toolNames(offer), name) {
+	if !contains(toolNames(offer), name) && (c.ReadOnly || !offer.Live()) {
 		if c.ReadOnly {
 			return exit{ExitUsage, fmt.Errorf("read-only leaves out %s", name)}
 		}
 		return exit{ExitUsage, fmt.Errorf("%s is off; switch it on with --allow-write %s", name, name)}
 	}
-	a, err := app.Open(ctx, c, app.World{Logger: newLogger(env, max(c.LogLevel, slog.LevelWarn)), Now: env.Now})
+	a, err := app.Open(ctx, c, app.World{Logger: newLogger(env, max(c.LogLevel, slog.LevelWarn)), Now: env.Now, Environ: env.Environ, Self: env.Self})
 	if err != nil {
 		return exit{ExitFailed, failure(err)}
 	}

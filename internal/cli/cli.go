@@ -25,6 +25,10 @@ type Env struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
 	Now      func() time.Time
+	// Environ is the whole environment, NAME=value, for the commands that tasks run.
+	Environ []string
+	// Self is the path of this program, beside which its runner lies.
+	Self string
 }
 
 // The exit statuses.

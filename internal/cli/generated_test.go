@@ -131,7 +131,7 @@ first line of the log on standard error.
 			case s.Default == "":
 				def = s.DefaultDoc
 			}
-			doc := o.Doc
+			doc := s.About().Doc
 			if len(o.Choices) > 0 {
 				doc += " One of " + strings.Join(o.Choices, ", ") + "."
 			}

@@ -39,7 +39,7 @@ standard input and output; logs go to standard error. It can stand in for
 // addSettings makes the flags of a preset from the table of options.
 func addSettings(cmd *cobra.Command, p config.Preset) {
 	for _, s := range p.Settings {
-		o, _ := config.Find(s.Option)
+		o := s.About()
 		if o.Secret {
 			continue // never on a command line, where every other process can read it
 		}
@@ -53,7 +53,7 @@ func addSettings(cmd *cobra.Command, p config.Preset) {
 		if s.Env != "" {
 			doc += " (" + s.Env + ")"
 		}
-		f := &textFlag{value: s.Default, kind: o.Value}
+		f := &textFlag{value: s.Default, kind: o.Value, join: s.Join}
 		flag := cmd.Flags().VarPF(f, o.Name, "", doc)
 		switch o.Kind {
 		case config.Bool:
@@ -70,11 +70,26 @@ func addSettings(cmd *cobra.Command, p config.Preset) {
 
 // textFlag is a flag whose value the table of options judges, together with
 // all others.
-type textFlag struct{ value, kind string }
+type textFlag struct {
+	value, kind string
+	join        string // ends each of several values; empty where the last one counts
+	set         bool
+}
 
-func (f *textFlag) String() string     { return f.value }
-func (f *textFlag) Set(v string) error { f.value = v; return nil }
-func (f *textFlag) Type() string       { return f.kind }
+func (f *textFlag) String() string { return f.value }
+func (f *textFlag) Type() string   { return f.kind }
+
+func (f *textFlag) Set(v string) error {
+	if f.join == "" {
+		f.value = v
+		return nil
+	}
+	if !f.set {
+		f.value, f.set = "", true
+	}
+	f.value += v + f.join
+	return nil
+}
 
 func must(err error) {
 	if err != nil {
@@ -99,7 +114,7 @@ func environmentHelp(p config.Preset) string {
 	for _, s := range p.Settings {
 		if s.Env != "" {
 			like := "like --" + s.Option
-			if o, _ := config.Find(s.Option); o.Secret {
+			if o := s.About(); o.Secret {
 				like = lowerFirst(strings.TrimSuffix(o.Doc, "."))
 			}
 			fmt.Fprintf(&b, "  %-32s %s\n", s.Env, like)
@@ -127,7 +142,7 @@ func serve(ctx context.Context, env Env, p config.Preset, flags map[string]strin
 	logger.LogAttrs(ctx, slog.LevelInfo, "settings", append([]slog.Attr{
 		slog.String("preset", p.Name), slog.String("version", app.Version),
 	}, config.Effective(p, c)...)...)
-	a, err := app.Open(ctx, c, app.World{Logger: logger, Now: env.Now})
+	a, err := app.Open(ctx, c, app.World{Logger: logger, Now: env.Now, Environ: env.Environ, Self: env.Self})
 	if err != nil {
 		return exit{ExitFailed, failure(err)}
 	}

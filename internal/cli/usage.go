@@ -167,11 +167,11 @@ func (s *scanned) set(f *pflag.Flag, value string) {
 	if f.Name == "help" {
 		s.help = true
 	}
-	s.given[f.Name] = value
 	f.Changed = true
 	if err := f.Value.Set(value); err != nil {
 		s.problems = append(s.problems, fmt.Errorf("--%s: %w", f.Name, err))
 	}
+	s.given[f.Name] = f.Value.String()
 }
 
 func (s *scanned) short(text string, rest []string) []string {

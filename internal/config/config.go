@@ -25,6 +25,8 @@ type Config struct {
 	AllowWrite []string
 	// MaxNoteBytes, MaxReadBytes and MaxSearchResults bound the notes.
 	MaxNoteBytes, MaxReadBytes, MaxSearchResults int
+	// Taskfile are the settings of a project's own commands.
+	Taskfile Taskfile
 	// AuditDB is the path of the record where there is no task database; "off"
 	// keeps none.
 	AuditDB string
@@ -82,11 +84,31 @@ type Setting struct {
 	Default    string
 	Required   bool
 	DefaultDoc string
+	// Doc says it better than the option's own.
+	Doc string
+	// Join ends each value of a flag that may be given several times; empty where
+	// the last one counts.
+	Join string
+	// Lenient has the variable count as unset where its value is none that there
+	// is: what the original of the preset did.
+	Lenient bool
+}
+
+// About is the option as the preset has it.
+func (s Setting) About() Option {
+	o, ok := Find(s.Option)
+	if !ok {
+		panic("there is no option " + s.Option + " in the table")
+	}
+	if s.Doc != "" {
+		o.Doc = s.Doc
+	}
+	return o
 }
 
 // common are the settings that every preset has, behind its own.
 func common(confirm string, own ...Setting) []Setting {
-	return append(own,
+	all := []Setting{
 		Setting{Option: "confirm", Env: "HANDRAIL_CONFIRM", Default: confirm},
 		Setting{Option: "read-only", Env: "HANDRAIL_READ_ONLY", Default: "false"},
 		Setting{Option: "http", Env: "HANDRAIL_HTTP", Default: "false"},
@@ -101,7 +123,11 @@ func common(confirm string, own ...Setting) []Setting {
 		Setting{Option: "state-secret", Env: "REQUEST_STATE_SECRET", DefaultDoc: "random at each start"},
 		Setting{Option: "state-secret-previous", Env: "REQUEST_STATE_SECRET_PREVIOUS", DefaultDoc: "none"},
 		Setting{Option: "log-level", Env: "HANDRAIL_LOG_LEVEL", Default: "info"},
-	)
+	}
+	all = slices.DeleteFunc(all, func(s Setting) bool {
+		return slices.ContainsFunc(own, func(o Setting) bool { return o.Option == s.Option })
+	})
+	return append(own, all...)
 }
 
 // Presets is the table of all presets.
@@ -121,7 +147,7 @@ var Presets = []Preset{
 		Writes:   []string{"notes_write", "notes_append", "tasks_add", "tasks_complete"},
 		Settings: common("argument",
 			Setting{Option: "root", Env: "MCP_WORKSPACE_ROOT", Required: true},
-			Setting{Option: "allow-write", Env: "MCP_WORKSPACE_ALLOW_WRITE", DefaultDoc: "none"},
+			Setting{Option: "allow-write", Join: ",", Env: "MCP_WORKSPACE_ALLOW_WRITE", DefaultDoc: "none"},
 			Setting{Option: "max-note-bytes", Env: "MCP_WORKSPACE_MAX_NOTE_BYTES", Default: "100000"},
 			Setting{Option: "max-read-bytes", Env: "MCP_WORKSPACE_MAX_READ_BYTES", Default: "100000"},
 			Setting{Option: "max-search-results", Env: "MCP_WORKSPACE_MAX_SEARCH_RESULTS", Default: "20"},
@@ -137,6 +163,7 @@ var Presets = []Preset{
 		MakesFolders: true,
 		Settings:     common("ask", Setting{Option: "db", Env: "MCP_DB_PATH", Default: "data/tasks.db"}),
 	},
+	taskfilePreset,
 }
 
 // FindPreset is the preset of this name.
@@ -187,7 +214,11 @@ func Load(p Preset, flags map[string]string, getenv func(string) string) (Config
 		if o.Secret && source == "--"+s.Option {
 			panic("a secret came from a flag: " + s.Option)
 		}
-		for _, err := range each(o.set(&c, p, value)) {
+		err := o.set(&c, p, value)
+		if err != nil && s.Lenient && source == s.Env {
+			err = o.set(&c, p, s.Default)
+		}
+		for _, err := range each(err) {
 			problems = append(problems, fmt.Errorf("%s: %w", source, err))
 			wrong[s.Option] = true
 		}

@@ -36,11 +36,25 @@ var settings = map[string]map[string][2]string{
 		"db":      {"MCP_DB_PATH", "data/tasks.db"},
 		"confirm": {"HANDRAIL_CONFIRM", "ask"},
 	}),
+	"taskfile": with(map[string][2]string{
+		"root":             {"HANDRAIL_TASKFILE_ROOTS", ""},
+		"allow-run":        {"HANDRAIL_ALLOW_RUN", "all"},
+		"timeout":          {"HANDRAIL_RUN_TIMEOUT", "10m0s"},
+		"raw-var":          {"HANDRAIL_RAW_VARS", ""},
+		"env":              {"HANDRAIL_RUN_ENV", "all"},
+		"allow-remote":     {"HANDRAIL_ALLOW_REMOTE", ""},
+		"max-output-bytes": {"HANDRAIL_MAX_OUTPUT_BYTES", "65536"},
+		"runs-per-task":    {"HANDRAIL_RUNS_PER_TASK", "1"},
+		"no-static-tools":  {"HANDRAIL_NO_STATIC_TOOLS", "false"},
+		"audit-db":         {"HANDRAIL_AUDIT_DB", "!machine"},
+		"confirm":          {"HANDRAIL_CONFIRM", "auto"},
+		"log-level":        {"MCP_TASKFILE_LOG_LEVEL", "info"},
+	}),
 }
 
 // with is own and what every preset has.
 func with(own map[string][2]string) map[string][2]string {
-	maps.Copy(own, map[string][2]string{
+	all := map[string][2]string{
 		"read-only":             {"HANDRAIL_READ_ONLY", "false"},
 		"http":                  {"HANDRAIL_HTTP", "false"},
 		"listen":                {"HANDRAIL_LISTEN", "127.0.0.1:3000"},
@@ -54,8 +68,9 @@ func with(own map[string][2]string) map[string][2]string {
 		"state-secret":          {"REQUEST_STATE_SECRET", ""},
 		"state-secret-previous": {"REQUEST_STATE_SECRET_PREVIOUS", ""},
 		"log-level":             {"HANDRAIL_LOG_LEVEL", "info"},
-	})
-	return own
+	}
+	maps.Copy(all, own)
+	return all
 }
 
 // value is an option as it ended up, as text. host and port show in listen, and
@@ -65,7 +80,23 @@ func value(c config.Config, option string) string {
 	case "db":
 		return c.DB
 	case "root":
-		return c.Root
+		return c.Root + strings.Join(c.Taskfile.Roots, "|")
+	case "allow-run":
+		return allOr(c.Taskfile.AllowRun)
+	case "timeout":
+		return c.Taskfile.RunTimeout.String()
+	case "raw-var":
+		return strings.Join(c.Taskfile.RawVars, ",")
+	case "env":
+		return allOr(c.Taskfile.RunEnv)
+	case "allow-remote":
+		return strings.Join(c.Taskfile.AllowRemote, ",")
+	case "max-output-bytes":
+		return fmt.Sprint(c.Taskfile.OutputBytes)
+	case "runs-per-task":
+		return fmt.Sprint(c.Taskfile.RunsPerTask)
+	case "no-static-tools":
+		return fmt.Sprint(c.Taskfile.NoStaticTools)
 	case "allow-write":
 		return strings.Join(c.AllowWrite, ",")
 	case "max-note-bytes":
@@ -108,6 +139,14 @@ func value(c config.Config, option string) string {
 	return "the tests know no option " + option
 }
 
+// allOr is a list that stands for everything where it is not there.
+func allOr(list []string) string {
+	if list == nil {
+		return "all"
+	}
+	return strings.Join(list, ",")
+}
+
 func pairs(m map[string]string) string {
 	var all []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -146,6 +185,14 @@ func trials(t *testing.T) map[string]trial {
 		"auth-tokens-file":      {file(t, `{"ann":"f1"}`+"\r\n"), file(t, `{"bob":"f2"}`), "ann=f1", "bob=f2"},
 		"state-secret":          same(strings.Repeat("a", 32), strings.Repeat("ü", 20)),
 		"state-secret-previous": same(strings.Repeat("b", 32), strings.Repeat("c", 99)),
+		"allow-run":             {"build,start:*", ",", "build,start:*", ""},
+		"timeout":               {"90s", "24h", "1m30s", "24h0m0s"},
+		"raw-var":               {"build.X, a.b.Y,", "c.Z", "build.X,a.b.Y", "c.Z"},
+		"env":                   {"PATH,HOME,PATH", " ,", "PATH,HOME", ""},
+		"allow-remote":          same("example.com,git.example.com:8443", "a"),
+		"max-output-bytes":      same("1", "96000"),
+		"runs-per-task":         same("2", "64"),
+		"no-static-tools":       {"on", "no", "true", "false"},
 		"log-level":             {"DEBUG", "warn", "debug", "warn"},
 	}
 }

@@ -45,8 +45,10 @@ type Option struct {
 	get func(*Config) string
 }
 
-// Options is the table of all options, in the order of the help.
-var Options = []Option{
+// Options is the table of all options.
+var Options = slices.Concat(sharedOptions, taskfileOptions)
+
+var sharedOptions = []Option{
 	{
 		Name: "db", Kind: Path, Value: "FILE",
 		Doc: "The task database, a SQLite file; made where there is none. The path is taken literally.",
@@ -56,8 +58,10 @@ var Options = []Option{
 	{
 		Name: "root", Kind: Path, Value: "DIR",
 		Doc: "The folder of notes. Nothing outside of it can be reached.",
-		set: text(func(c *Config) *string { return &c.Root }),
-		get: func(c *Config) string { return c.Root },
+		set: setRoot,
+		get: func(c *Config) string {
+			return c.Root + strings.Join(c.Taskfile.Roots, string(filepath.ListSeparator)) // a preset has one of them
+		},
 	},
 	{
 		Name: "allow-write", Kind: Tools, Value: "TOOL,…",

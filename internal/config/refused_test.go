@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,14 @@ func TestAValueThatAnOptionCannotHaveStopsTheStart(t *testing.T) {
 		"port":               {"", "-1", "65536", "http"},
 		"rate-limit":         {"", "-1", "1000001", "1.5"},
 		"auth-tokens-file":   {filepath.Join(t.TempDir(), "missing"), t.TempDir(), file(t, "not json"), file(t, "")},
+		"allow-run":          {"*", "build,*"},
+		"timeout":            {"", "0", "10", "-1s", "999ms", "25h", "soon"},
+		"raw-var":            {"X", ".X", "build.", "a.b,c"},
+		"env":                {"A=B", "PATH,A B"},
+		"allow-remote":       {"https://example.com", "*"},
+		"max-output-bytes":   {"", "0", "96001", "64k"},
+		"runs-per-task":      {"", "0", "65"},
+		"no-static-tools":    {"", "perhaps"},
 		"log-level":          {"", "loud", "trace"},
 	}
 	refuses := func(option string) bool {
@@ -65,7 +74,13 @@ func TestAValueThatAnOptionCannotHaveStopsTheStart(t *testing.T) {
 				if bad == "" {
 					continue // an empty variable is none
 				}
-				_, err = load(p.Name, nil, map[string]string{s.Env: bad})
+				c, err := load(p.Name, nil, map[string]string{s.Env: bad})
+				if s.Lenient {
+					if err != nil || value(c, s.Option) != s.Default {
+						t.Errorf("%s %s=%q: %q, %v; want the default, as the original has it", p.Name, s.Env, bad, value(c, s.Option), err)
+					}
+					continue
+				}
 				if err == nil || !strings.Contains(err.Error(), s.Env+": ") {
 					t.Errorf("%s %s=%q: %v", p.Name, s.Env, bad, err)
 				}
@@ -169,5 +184,32 @@ func TestTheSettingsShowWhatIsInForceAndNothingOfHTTPWithoutIt(t *testing.T) {
 		if got[name] != want {
 			t.Errorf("%s is shown as %q, want %q", name, got[name], want)
 		}
+	}
+}
+
+func TestTheRootsOfTaskfilesAreAListLikePATHOrOneForEachFlag(t *testing.T) {
+	list := string(filepath.ListSeparator)
+	c, err := load("taskfile", nil, map[string]string{"HANDRAIL_TASKFILE_ROOTS": "a" + list + "b c" + list + "a"})
+	if got := strings.Join(c.Taskfile.Roots, "|"); err != nil || got != "a|b c" {
+		t.Errorf("%q, %v", got, err)
+	}
+	// What the command line hands over for --root a:b --root c.
+	c, err = load("taskfile", map[string]string{"root": "a" + list + "b\x00c\x00"}, nil)
+	if got := strings.Join(c.Taskfile.Roots, "|"); err != nil || got != "a"+list+"b|c" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestNoRunSeesTheSettingsAndSecretsOfHandrail(t *testing.T) {
+	own := config.Own()
+	for _, p := range config.Presets {
+		for _, s := range p.Settings {
+			if s.Env != "" && !slices.Contains(own, s.Env) && !strings.HasPrefix(s.Env, "HANDRAIL_") {
+				t.Errorf("%s is handed to tasks", s.Env)
+			}
+		}
+	}
+	if !slices.Contains(own, "HANDRAIL_*") {
+		t.Error("what is named after Handrail is handed to tasks")
 	}
 }

@@ -20,6 +20,7 @@ const rootsPatience = 30 * time.Second
 type clientRoots struct {
 	// tell gets the file URIs; given is false where the client has none to tell.
 	tell func(ctx context.Context, uris []string, given bool)
+	may  bool // clients may be asked
 
 	begin   sync.Once
 	settled chan struct{} // closed once told
@@ -62,7 +63,7 @@ func (r *clientRoots) ask(session *mcp.ServerSession, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), rootsPatience)
 	defer cancel()
 	p := session.InitializeParams()
-	if p == nil || p.ProtocolVersion >= modernEra || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
+	if !r.may || p == nil || p.ProtocolVersion >= modernEra || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
 		r.tell(ctx, nil, false)
 		return
 	}

@@ -38,6 +38,9 @@ type Options struct {
 	// first list or call of tools and when they change; given is false where the
 	// client has none to tell. For stdio only; nil where nobody needs them.
 	Roots func(ctx context.Context, uris []string, given bool)
+	// AskRoots has a client that can be asked tell its roots; without it there are
+	// none to tell.
+	AskRoots bool
 	// Extend registers with the SDK what toolsets cannot say; only the fixtures of
 	// the conformance suite need it.
 	Extend func(*mcp.Server)
@@ -114,12 +117,14 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		}
 	}
 	if o.Roots != nil {
-		s.roots = &clientRoots{tell: o.Roots, settled: make(chan struct{})}
+		s.roots = &clientRoots{tell: o.Roots, may: o.AskRoots, settled: make(chan struct{})}
 		options.InitializedHandler = func(_ context.Context, req *mcp.InitializedRequest) {
 			s.roots.once(req.Session, o.Logger)
 		}
 		options.RootsListChangedHandler = func(_ context.Context, req *mcp.RootsListChangedRequest) {
-			go s.roots.ask(req.Session, o.Logger)
+			if o.AskRoots {
+				go s.roots.ask(req.Session, o.Logger)
+			}
 		}
 	}
 	s.sdk = mcp.NewServer(info, options)

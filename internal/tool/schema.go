@@ -36,7 +36,7 @@ func inputNode[In any](spec Spec) (*node, error) {
 	if s.Type != "object" {
 		return nil, fmt.Errorf("must be a struct, so that the schema is an object")
 	}
-	simplify(s)
+	simplifyAll(s)
 	for _, path := range slices.Sorted(maps.Keys(spec.Args)) {
 		target := find(s, path)
 		if target == nil {
@@ -92,8 +92,16 @@ func simplify(s *jsonschema.Schema) {
 	if s.Items != nil {
 		simplify(s.Items)
 	}
+}
+
+// simplifyAll does so at every depth.
+func simplifyAll(s *jsonschema.Schema) {
+	simplify(s)
+	if s.Items != nil {
+		simplifyAll(s.Items)
+	}
 	for _, p := range s.Properties {
-		simplify(p)
+		simplifyAll(p)
 	}
 }
 
@@ -179,7 +187,7 @@ func outputSchema[Out any]() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	simplify(data)
+	nullable(data)
 	open(data)
 	text := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 	s := &jsonschema.Schema{
@@ -220,6 +228,27 @@ func texts(t reflect.Type, found map[reflect.Type]*jsonschema.Schema) map[reflec
 		}
 	}
 	return found
+}
+
+// nullable keeps null beside the type of what is always there, and takes it away
+// from what is left out instead. A schema that says nothing would be written as
+// true, which some clients do not take for a schema.
+func nullable(s *jsonschema.Schema) {
+	for name, p := range s.Properties {
+		always := slices.Contains(s.Required, name) && slices.Contains(p.Types, "null") && !slices.Contains(p.Types, "array")
+		types := p.Types
+		nullable(p)
+		switch {
+		case always:
+			p.Type, p.Types = "", types
+		case p.Type == "" && len(p.Types) == 0:
+			p.Description = "Any JSON value."
+		}
+	}
+	if s.Items != nil {
+		nullable(s.Items)
+	}
+	simplify(s)
 }
 
 // open lets a result grow: clients must not refuse a field that a later

@@ -3,6 +3,7 @@ package taskfile
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"handrail/internal/fault"
 	"handrail/internal/taskfile"
@@ -27,6 +28,7 @@ func (c *commands) task(t taskfile.Tool) tool.Tool {
 				return req, err
 			}
 			req.Match = match
+			in = maps.Clone(in)
 			delete(in, taskfile.MatchName)
 		}
 		vars, err := values(in)
