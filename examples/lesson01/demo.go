@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -38,14 +36,14 @@ func demo(ctx context.Context) error {
 	}
 	text, ok := result.Content[0].(*mcp.TextContent)
 	if !ok || text.Text != "2.5" {
-		return fmt.Errorf("2 + 0.5 came back as %v", result.Content)
+		return fail("2 + 0.5 came back as %v", result.Content)
 	}
 	say("2 + 0.5 = %s", text.Text)
 
 	step("4. Call one that is not there: that is an error of the protocol, not of a tool")
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "subtract"})
 	if err == nil {
-		return errors.New("a tool that does not exist was called")
+		return fail("a tool that does not exist was called")
 	}
 	say("%v", err)
 	return nil

@@ -17,6 +17,7 @@ var (
 	demoFlag   = flag.Bool("demo", false, "drive the server with a client of its own, and say what happens")
 	wireFlag   = flag.Bool("wire", false, "with -demo: show every message as the client sends (→) and receives (←) it")
 	legacyFlag = flag.Bool("legacy", false, "with -demo: speak the older era of the protocol, which begins with a handshake")
+	zhFlag     = flag.Bool("zh", false, "with -demo: say what happens in Chinese, 用中文说明")
 )
 
 // connect runs the server in this process and returns a client's session with
@@ -74,6 +75,19 @@ func show(arrow string, m jsonrpc.Message) {
 	}
 }
 
-// step prints the heading of a step; say prints what came of it.
-func step(format string, args ...any) { fmt.Printf("\n"+format+"\n", args...) }
-func say(format string, args ...any)  { fmt.Printf("   "+format+"\n", args...) }
+// words are what a demo says, in the language that was asked for: chinese.go has
+// the other one. What the server answers is not translated.
+func words(english string) string {
+	if c, ok := chinese[english]; ok && *zhFlag {
+		return c
+	}
+	return english
+}
+
+// step prints the heading of a step; say prints what came of it; fail is what
+// went wrong.
+func step(format string) { fmt.Printf("\n%s\n", words(format)) }
+
+func say(format string, args ...any) { fmt.Printf("   "+words(format)+"\n", args...) }
+
+func fail(format string, args ...any) error { return fmt.Errorf(words(format), args...) }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -49,7 +48,7 @@ func try(ctx context.Context, session *mcp.ClientSession, args string, refused b
 		return err
 	}
 	if result.IsError != refused {
-		return fmt.Errorf("isError is %v for %s", result.IsError, args)
+		return fail("isError is %v for %s", result.IsError, args)
 	}
 	if refused {
 		for _, block := range result.Content {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,7 +49,7 @@ func demo(ctx context.Context) error {
 
 	step("3. Read what is not there: an error that says only that")
 	if err := read(ctx, session, itemPrefix+"99"); err == nil {
-		return errors.New("item 99 was read")
+		return fail("item 99 was read")
 	} else {
 		say("%v", err)
 	}
@@ -111,7 +109,7 @@ func next(notices <-chan string) (string, error) {
 	case what := <-notices:
 		return what, nil
 	case <-time.After(patience):
-		return "", errors.New("no notice came")
+		return "", fail("no notice came")
 	}
 }
 
@@ -132,7 +130,7 @@ func read(ctx context.Context, session *mcp.ClientSession, uri string) error {
 		return err
 	}
 	if len(result.Contents) != 1 {
-		return fmt.Errorf("%s has %d contents", uri, len(result.Contents))
+		return fail("%s has %d contents", uri, len(result.Contents))
 	}
 	say("%s holds %s", uri, result.Contents[0].Text)
 	return nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,7 +57,7 @@ func demo(ctx context.Context) error {
 	step("6. A form with a field left empty is refused")
 	_, err = session.GetPrompt(ctx, &mcp.GetPromptParams{Name: "plan-day", Arguments: map[string]string{"country": "China"}})
 	if err == nil {
-		return errors.New("a prompt was made without its city")
+		return fail("a prompt was made without its city")
 	}
 	say("%v", err)
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -56,7 +55,7 @@ func demo(ctx context.Context) error {
 	}
 	giveUp()
 	if err := <-failed; !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("the call ended with %v", err)
+		return fail("the call ended with %v", err)
 	}
 	say("the client waits no more")
 	deadline := time.After(patience)
@@ -68,7 +67,7 @@ func demo(ctx context.Context) error {
 				return nil
 			}
 		case <-deadline:
-			return errors.New("the server did not stop working")
+			return fail("the server did not stop working")
 		}
 	}
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"strings"
 
@@ -100,7 +98,7 @@ func cheat(ctx context.Context, server *mcp.Server) error {
 		return err
 	}
 	if !first.NeedsInput() {
-		return errors.New("nobody was asked")
+		return fail("nobody was asked")
 	}
 	say("round 1: input_required; the state has %d characters, all of them opaque", len(first.RequestState))
 
@@ -128,11 +126,11 @@ func deleteNote(name string) *mcp.CallToolParams {
 func tell(result *mcp.CallToolResult, want string) error {
 	text, ok := result.Content[0].(*mcp.TextContent)
 	if !ok {
-		return errors.New("the answer is no text")
+		return fail("the answer is no text")
 	}
 	say("the tool says: %s", text.Text)
 	if !strings.Contains(text.Text, want) {
-		return fmt.Errorf("that does not say %q", want)
+		return fail("that does not say %q", want)
 	}
 	return nil
 }

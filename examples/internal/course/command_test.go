@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -26,7 +27,7 @@ func TestEveryCommandOfThePagesRunsAndPrintsWhatIsPromised(t *testing.T) {
 		testenv.LeftOut(t, "no sh on PATH; run the commands of the pages on Linux or macOS")
 	}
 	done := map[string]bool{}
-	for _, twin := range twins[:3] {
+	for _, twin := range twins {
 		for _, path := range twin {
 			p := readPage(t, path)
 			for _, s := range p.sections {
@@ -44,9 +45,24 @@ func TestEveryCommandOfThePagesRunsAndPrintsWhatIsPromised(t *testing.T) {
 			}
 		}
 	}
-	if len(done) < 25 {
+	if len(done) < 40 {
 		t.Errorf("only %d blocks of commands were found", len(done))
 	}
+}
+
+// goRun is how the pages run a lesson.
+var goRun = regexp.MustCompile(`go run \./examples/(lesson\d\d) `)
+
+// shorter is a block with the built lesson in place of go run, which would look
+// at all packages again each time. Blocks that only run a demo stay as they are,
+// so that each lesson is run once as a reader runs it.
+func shorter(t *testing.T, text string) string {
+	if strings.HasSuffix(text, " -demo\n") {
+		return text
+	}
+	return goRun.ReplaceAllStringFunc(text, func(s string) string {
+		return "'" + filepath.ToSlash(program(t, goRun.FindStringSubmatch(s)[1])) + "' "
+	})
 }
 
 // runBlock runs the commands of a block in the module's root.
@@ -60,6 +76,9 @@ func runBlock(t *testing.T, sh string, b block, promised string) {
 	case b.note != "":
 		t.Fatalf("the note %q is none that is known", b.note)
 	}
+	if !strings.Contains(b.text, "go build") {
+		t.Parallel() // what is built has been built by then
+	}
 	if strings.Contains(b.text, "node_modules") {
 		testenv.Node(t)
 		if _, err := os.Stat(filepath.Join(root, "e2e", "node_modules", ".bin", "mcp-inspector")); err != nil {
@@ -69,7 +88,7 @@ func runBlock(t *testing.T, sh string, b block, promised string) {
 	ctx, cancel := context.WithTimeout(t.Context(), commandTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, sh, "-e")
-	cmd.Stdin = strings.NewReader(b.text)
+	cmd.Stdin = strings.NewReader(shorter(t, b.text))
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "NO_COLOR=1",
 		"MCP_CATALOG_PATH="+filepath.Join(t.TempDir(), "catalog.json"), "MCP_INSPECTOR_SECRET_STORE=file")
@@ -113,32 +132,38 @@ func keepsPromise(t *testing.T, out, promised string) {
 }
 
 func TestEveryExperimentChangesWhatThePageSays(t *testing.T) {
-	p := readPage(t, twins[0][0])
-	tried := 0
-	for _, s := range p.sections {
+	english, chinese := experiments(t, twins[0][0]), experiments(t, twins[0][1])
+	if len(english) != len(lessons) || len(chinese) != len(lessons) {
+		t.Fatalf("%d and %d experiments for %d lessons", len(english), len(chinese), len(lessons))
+	}
+	for i, e := range english {
+		t.Run(fmt.Sprintf("line %d", e[0].line), func(t *testing.T) {
+			t.Parallel()
+			lesson := changed(t, e[0])
+			try(t, lesson, e[1].text)
+			try(t, lesson, chinese[i][1].text, "-zh")
+		})
+	}
+}
+
+// experiments are the changes of a page, each with what one sees then.
+func experiments(t *testing.T, path string) (found [][2]block) {
+	for _, s := range readPage(t, path).sections {
 		for i, b := range s.blocks {
 			if b.lang != "diff" {
 				continue
 			}
-			tried++
 			if i+1 >= len(s.blocks) || s.blocks[i+1].lang != "text" {
-				t.Errorf("%s:%d: an experiment is followed by what one sees", p.path, b.line)
-				continue
+				t.Fatalf("%s:%d: an experiment is followed by what one sees", path, b.line)
 			}
-			t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
-				t.Parallel()
-				experiment(t, b, s.blocks[i+1].text)
-			})
+			found = append(found, [2]block{b, s.blocks[i+1]})
 		}
 	}
-	if tried != len(lessons) {
-		t.Errorf("%d experiments for %d lessons", tried, len(lessons))
-	}
+	return found
 }
 
-// experiment makes the change of a diff in a copy, and runs the demo with it. The
-// demo may fail: most experiments take away what holds it up.
-func experiment(t *testing.T, b block, promised string) {
+// changed builds a lesson with the change of a diff, made in a copy.
+func changed(t *testing.T, b block) string {
 	name, hunk, _ := strings.Cut(strings.TrimPrefix(b.text, "--- "), "\n")
 	var before, after strings.Builder
 	for line := range strings.Lines(hunk) {
@@ -164,25 +189,35 @@ func experiment(t *testing.T, b block, promised string) {
 		t.Fatalf("%s has the lines to be changed %d times:\n%s", name, n, before.String())
 	}
 	dir := t.TempDir()
-	changed, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
-	err = os.WriteFile(changed, []byte(strings.Replace(string(text), before.String(), after.String(), 1)), 0o600)
+	copied, overlay, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "lesson.exe")
+	err = os.WriteFile(copied, []byte(strings.Replace(string(text), before.String(), after.String(), 1)), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: copied}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(overlay, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-ldflags=-s -w", "-o", out, "./"+path.Dir(name))
+	cmd.Dir = root
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return out
+}
+
+// try runs the demo of a changed lesson. It may fail: most experiments take away
+// what holds it up.
+func try(t *testing.T, lesson, promised string, flags ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), commandTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "run", "-overlay", overlay, "./"+filepath.ToSlash(filepath.Dir(name)), "-demo")
+	cmd := exec.CommandContext(ctx, lesson, append(flags, "-demo")...)
 	if strings.Contains(promised, "← ") || strings.Contains(promised, "→ ") && strings.Contains(promised, "jsonrpc") {
 		cmd.Args = append(cmd.Args, "-wire")
 	}
-	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if status := exitStatus(err); status < 0 {
 		t.Fatalf("%v\n%s", err, out)
