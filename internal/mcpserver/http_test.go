@@ -320,6 +320,14 @@ func TestBothErasAreServedOnOneURL(t *testing.T) {
 	if m := r.message(t); r.status != 400 || dig(m, "error", "code") != -32020.0 {
 		t.Errorf("without the header: %d %v", r.status, m)
 	}
+	// The TypeScript client sends notifications without the method's header.
+	cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	if r := w.post(aliceToken, cancelled, "Mcp-Protocol-Version: 2026-07-28"); r.status != 202 {
+		t.Errorf("notification: %d %s", r.status, r.body)
+	}
+	if r := w.post(aliceToken, call("1", "say", `{}`), "Mcp-Method: "); r.status != 400 || dig(r.message(t), "error", "code") != -32020.0 {
+		t.Errorf("a request without the method's header: %d %s", r.status, r.body)
+	}
 	// A name that is not ASCII comes encoded.
 	read := ask(3, "resources/read", `"uri":"bench://item/今天"`)
 	if m := w.post(aliceToken, read, "Mcp-Name: =?base64?YmVuY2g6Ly9pdGVtL+S7iuWkqQ==?=").message(t); dig(m, "error", "code") == -32020.0 {

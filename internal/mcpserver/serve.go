@@ -18,6 +18,7 @@ import (
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
 	nameHeader    = "Mcp-Name"
 )
 
@@ -121,6 +122,11 @@ func (h *HTTP) inspect(w http.ResponseWriter, r *http.Request) (in inspected, ok
 		in.modern = in.modern || f.modern()
 		in.stream = in.stream || f.method == methodListen
 		in.initializes = in.initializes || f.method == methodInitialize
+	}
+	if len(frames) == 1 && in.modern && frames[0].id == nil && frames[0].method != "" && r.Header.Get(methodHeader) == "" {
+		// The TypeScript client sends no header with a notification, which has no
+		// answer to put the refusal in.
+		r.Header.Set(methodHeader, frames[0].method)
 	}
 	decodeName(r.Header)
 	r.Body = io.NopCloser(bytes.NewReader(body))
