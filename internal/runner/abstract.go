@@ -32,6 +32,9 @@ type manner int
 const (
 	raw       manner = iota // it stands as the caller wrote it
 	quoted                  // the author quoted it for the shell
+	expanded                // a shell variable of it, which is no source text any more
+	fields                  // one of the words of it
+	parts                   // one of the parts of it, between marks that are no dashes
 	opaque                  // some function changed it
 	derived                 // a command's output, to which the caller contributed
 	forbidden               // it was decoded, or used to look something up
@@ -133,11 +136,7 @@ func (a variants) literal() (string, bool) {
 // blur is one hole for all variants, changed by a function that is not known to
 // keep the text as it is.
 func (a variants) blur(atLeast manner) variants {
-	m := atLeast
-	if w := a.worst(); w == derived || w == forbidden {
-		m = max(m, w)
-	}
-	return unknown(a.from(), m)
+	return unknown(a.from(), max(atLeast, a.worst()))
 }
 
 // harmless reports whether known text can stand for a hole: it holds no mark of

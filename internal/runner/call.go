@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"maps"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -8,18 +10,19 @@ import (
 	"handrail/internal/taskfile"
 )
 
-// flat is a word without its quotes. Expansions in it, whose text nobody knows,
-// are a NUL, which is part of no name.
-func flat(w *syntax.Word) string {
+// flat is a word without its quotes. What the shell puts in the place of an
+// expansion is a hole of those who have a part in it, or else a NUL, which is part
+// of no name.
+func (j *judgement) flat(w *syntax.Word) string {
 	if w == nil {
 		return ""
 	}
 	var b strings.Builder
-	flatten(&b, w.Parts, false)
+	j.flatten(&b, w.Parts, false)
 	return b.String()
 }
 
-func flatten(b *strings.Builder, parts []syntax.WordPart, double bool) {
+func (j *judgement) flatten(b *strings.Builder, parts []syntax.WordPart, double bool) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
@@ -27,9 +30,19 @@ func flatten(b *strings.Builder, parts []syntax.WordPart, double bool) {
 		case *syntax.SglQuoted:
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			flatten(b, p.Parts, true)
+			j.flatten(b, p.Parts, true)
 		default:
-			b.WriteByte(0)
+			m := derived
+			if e, ok := part.(*syntax.ParamExp); ok && e.Exp == nil && e.Repl == nil && e.Slice == nil {
+				m = expanded
+			}
+			from := j.tainted(p)
+			if len(from) == 0 {
+				b.WriteByte(0)
+				continue
+			}
+			b.WriteString(j.marker(&hole{from: from, manner: m}))
+			j.seen[len(j.holes)-1] = true // its own places are recorded elsewhere
 		}
 	}
 }
@@ -52,10 +65,10 @@ func unescape(text string, double bool) string {
 	return b.String()
 }
 
-func texts(args []*syntax.Word) []string {
+func (j *judgement) texts(args []*syntax.Word) []string {
 	all := make([]string, len(args))
 	for i, w := range args {
-		all[i] = flat(w)
+		all[i] = j.flat(w)
 	}
 	return all
 }
@@ -74,10 +87,7 @@ func onlyHoles(text string) bool {
 
 // call judges a simple command: the program, then its arguments.
 func (j *judgement) call(c *syntax.CallExpr) {
-	for _, a := range c.Assigns {
-		j.assign(a)
-	}
-	j.command(texts(c.Args))
+	j.command(j.texts(c.Args))
 }
 
 // command judges a program and its arguments, given as texts without quotes; the
@@ -97,16 +107,46 @@ func (j *judgement) command(words []string) {
 	} else {
 		j.putAll(program, taskfile.Name)
 	}
-	ended := false // past "--" a dash means nothing
-	for _, arg := range args {
-		ended = ended || arg == "--"
-		if leads(arg) && !ended {
-			for _, i := range leadingHoles(arg) {
-				j.put(i, taskfile.Lead)
+	j.options(base(program), args)
+	j.arguments(base(program), args)
+}
+
+// options keeps a caller from turning an argument into an option.
+func (j *judgement) options(name string, args []string) {
+	if plainSpeakers[name] {
+		return
+	}
+	for i, arg := range args {
+		if arg == "--" || i > 0 && name == "printf" {
+			return // from here on a dash means nothing
+		}
+		if rest := strings.TrimLeft(arg, "-"); rest != arg && markers.FindStringIndex(rest) != nil && leads(rest) {
+			j.putAll(rest, taskfile.Fixed) // --VALUE
+		}
+		if !leads(arg) {
+			continue
+		}
+		first := leadingHoles(arg)
+		for _, i := range first {
+			j.put(i, j.holes[i].manner.lead())
+		}
+		if after := markers.ReplaceAllString(arg, ""); strings.HasPrefix(after, "-") {
+			for _, i := range first {
+				j.put(i, taskfile.Filled)
 			}
 		}
 	}
-	j.arguments(base(program), args)
+}
+
+// lead is what is asked of a value at the start of a word, besides its place.
+func (m manner) lead() taskfile.Place {
+	switch m {
+	case fields, parts:
+		return m.place()
+	case opaque, derived:
+		return taskfile.Dashless
+	}
+	return taskfile.Lead
 }
 
 // leadingHoles are the holes of which one begins the word.
@@ -140,6 +180,10 @@ func (j *judgement) arguments(name string, args []string) {
 		}
 	case name == "ssh":
 		j.ssh(args)
+	case len(args) > 0 && launchers[name][args[0]]:
+		j.wrapper(args[1:])
+	case name == "go" && len(args) > 0 && args[0] == "run":
+		j.program(args[1:])
 	case wrappers[name]:
 		j.wrapper(args)
 	case interprets(name):
@@ -147,8 +191,8 @@ func (j *judgement) arguments(name string, args []string) {
 	case makers[name]:
 		j.each(args, taskfile.Plain)
 	case namers[name]:
-		for _, arg := range args {
-			if leads(arg) && name != "printf" {
+		for i, arg := range args {
+			if leads(arg) && (name != "printf" || i == 1 && args[0] == "-v") {
 				j.putAll(arg, taskfile.Fixed)
 			}
 		}
@@ -192,7 +236,7 @@ func (j *judgement) shell(args []string) {
 	for i, arg := range args {
 		if isScriptOption(arg) {
 			if i+1 < len(args) {
-				j.script(args[i+1])
+				j.script(args[i+1], args[i+2:]...)
 				j.each(args[i+2:], taskfile.Bare)
 			}
 			return
@@ -219,29 +263,44 @@ func (j *judgement) file(args []string) {
 	j.each(args[1:], taskfile.Bare)
 }
 
-// script judges a text that is parsed as a command once more. Quotes of the outer
-// command protect nothing in it, so Bare is asked besides.
-func (j *judgement) script(text string) {
-	if len(holesIn(text)) == 0 {
+// unknowns are the parts of a flat text that are not known.
+var unknowns = regexp.MustCompile(markers.String() + "|\x00")
+
+// script judges a text that is parsed as a command once more, with its arguments.
+// Quotes of the outer command protect nothing in it, so Bare is asked besides.
+func (j *judgement) script(text string, args ...string) {
+	if len(holesIn(text)) == 0 && len(j.vars) == 0 && len(holesIn(strings.Join(args, ""))) == 0 {
 		return
 	}
 	j.putAll(text, taskfile.Bare)
+	vars := maps.Clone(j.vars)
+	for _, name := range positional {
+		delete(vars, name) // it has its own
+		if from := j.in(strings.Join(args, "")); len(from) > 0 {
+			vars[name] = from
+		}
+	}
 	var v value
 	for rest := text; rest != ""; {
-		at := markers.FindStringIndex(rest)
+		at := unknowns.FindStringIndex(rest)
 		if at == nil {
-			v = append(v, piece{text: strings.ReplaceAll(rest, "\x00", "")})
+			v = append(v, piece{text: rest})
 			break
 		}
-		v = append(v, piece{text: strings.ReplaceAll(rest[:at[0]], "\x00", "")})
-		h := *j.holes[holesIn(rest[at[0]:at[1]])[0]]
-		if h.manner == quoted {
-			h.manner = opaque // the outer shell has taken the quotes away
+		h := hole{}
+		if found := holesIn(rest[at[0]:at[1]]); len(found) > 0 {
+			h = *j.holes[found[0]]
 		}
-		v = append(v, piece{hole: &h})
+		switch h.manner {
+		case quoted:
+			h.manner = opaque // the outer shell has taken the quotes away
+		case expanded:
+			h.manner = raw // it is source text again
+		}
+		v = append(v, piece{text: rest[:at[0]]}, piece{hole: &h})
 		rest = rest[at[1]:]
 	}
-	judge(v, j.rec, j.depth+1)
+	judge(v, vars, j.rec, j.depth+1)
 }
 
 // ssh judges a host, then a command for the shell of that host.

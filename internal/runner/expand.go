@@ -3,8 +3,6 @@ package runner
 import (
 	"strings"
 	"text/template/parse"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // scope is what templates can see at some point of a task.
@@ -86,7 +84,7 @@ func (s scope) node(node parse.Node) variants {
 		inner.dot = s.pipe(n.Pipe)
 		return choose(inner.list(n.List), s.list(n.ElseList))
 	case *parse.RangeNode:
-		element := s.pipe(n.Pipe).blur(opaque)
+		element := s.pipe(n.Pipe).blur(fields)
 		inner := s
 		inner.dot = element
 		for _, d := range n.Pipe.Decl {
@@ -207,144 +205,4 @@ func (s scope) variable(path []string) variants {
 		return v.blur(opaque)
 	}
 	return v
-}
-
-// call is what a template function makes of its arguments; a piped value is the
-// last of them. whole says that the first is the map of all variables.
-func call(name string, args []variants, whole bool) variants {
-	var from variants
-	for _, a := range args {
-		from = append(from, a...)
-	}
-	last := variants{nil}
-	if len(args) > 0 {
-		last = args[len(args)-1]
-	}
-	switch name {
-	case "default":
-		if len(args) == 2 {
-			if text, ok := args[0].literal(); ok && harmless(text) && len(last) == 1 && len(last.from()) > 0 {
-				return last // the hole is judged more strictly than this text
-			}
-			return last.or(args[0])
-		}
-	case "coalesce":
-		all := variants{}
-		for _, a := range args {
-			all = all.or(a)
-		}
-		return all
-	case "ternary":
-		if len(args) == 3 {
-			return choose(args[0], args[1])
-		}
-	case "trim", "upper", "lower", "toString", "title", "catLines", "toSlash", "fromSlash", "ToSlash", "FromSlash":
-		if len(args) == 1 {
-			return last
-		}
-	case "trimPrefix", "trimSuffix", "trimAll":
-		if len(args) == 2 && len(args[0].from()) == 0 {
-			return last.or(variants{nil})
-		}
-	case "print":
-		all := variants{nil}
-		for _, a := range args {
-			all = all.then(a)
-		}
-		return all
-	case "quote", "squote":
-		if len(args) == 1 {
-			mark := map[string]string{"quote": `"`, "squote": `'`}[name]
-			return known(mark).then(last).then(known(mark))
-		}
-	case "shellQuote", "q":
-		return shellQuoted(last)
-	case "index", "get", "dig", "pluck", "pick", "omit", "hasKey":
-		return lookUp(args, whole)
-	case "eq", "ne", "lt", "le", "gt", "ge", "not", "len", "empty", "contains", "hasPrefix", "hasSuffix", "has", "kindOf", "kindIs", "typeOf", "typeIs":
-		return unknown(nil, raw)
-	case "OS", "ARCH", "numCPU", "exeExt", "ExeExt", "uuid", "now", "date", "randIntN":
-		if len(from.from()) == 0 {
-			return unknown(nil, raw)
-		}
-	case "env", "expandenv", "b64dec", "b32dec", "fromJson", "mustFromJson", "fromYaml", "mustFromYaml",
-		"tpl", "call", "printf", "println", "urlParse", "repeat", "until", "untilStep", "seq", "splitArgs",
-		"regexReplaceAll", "mustRegexReplaceAll", "regexReplaceAllLiteral", "substr", "trunc", "nindent", "indent", "spew":
-		if name == "printf" {
-			return formatted(args)
-		}
-		if len(from.from()) > 0 {
-			return unknown(from.from(), forbidden)
-		}
-	}
-	return from.blur(opaque)
-}
-
-// shellQuoted is what the function shellQuote makes of a value.
-func shellQuoted(v variants) variants {
-	if text, ok := v.literal(); ok {
-		if q, err := syntax.Quote(text, syntax.LangBash); err == nil {
-			return known(q)
-		}
-	}
-	m := quoted
-	if v.worst() == forbidden {
-		m = forbidden
-	}
-	return unknown(v.from(), m)
-}
-
-// lookUp is an element of a list or map. The list of a wildcard's parts, and
-// others that a caller filled, give what the caller wrote; a caller who says
-// which element of the author's is wanted gets the author's.
-func lookUp(args []variants, whole bool) variants {
-	var keys taints
-	for _, a := range args[min(1, len(args)):] {
-		keys = keys.with(a.from())
-	}
-	if whole && len(keys) > 0 {
-		return unknown(keys, forbidden)
-	}
-	if len(args) == 0 {
-		return unknown(nil, raw)
-	}
-	if whole {
-		return unknown(args[0].from(), opaque)
-	}
-	if w := args[0].worst(); len(keys) == 0 && w == raw {
-		return unknown(args[0].from(), raw)
-	}
-	return args[0].blur(opaque)
-}
-
-// formatted is what printf makes of a format that is known and simple.
-func formatted(args []variants) variants {
-	var from variants
-	for _, a := range args {
-		from = append(from, a...)
-	}
-	if len(args) == 0 {
-		return unknown(nil, raw)
-	}
-	format, ok := args[0].literal()
-	if !ok {
-		return unknown(from.from(), forbidden)
-	}
-	result, rest := variants{nil}, args[1:]
-	for {
-		text, after, found := strings.Cut(format, "%")
-		result = result.then(known(text))
-		if !found {
-			return result
-		}
-		switch {
-		case strings.HasPrefix(after, "%"):
-			result = result.then(known("%"))
-		case len(rest) > 0 && (strings.HasPrefix(after, "s") || strings.HasPrefix(after, "v") || strings.HasPrefix(after, "d")):
-			result, rest = result.then(rest[0]), rest[1:]
-		default:
-			return from.blur(opaque)
-		}
-		format = after[1:]
-	}
 }

@@ -30,18 +30,6 @@ func newFlow(merged *ast.Taskfile) *flow {
 	return f
 }
 
-// globals are the variables that every task begins with, and the places that
-// their own commands have.
-type globals struct {
-	vars  map[string]variants
-	marks []mark
-}
-
-type mark struct {
-	from  taints
-	place taskfile.Place
-}
-
 // trip is what following one task found.
 type trip struct {
 	*flow
@@ -70,111 +58,6 @@ func (f *flow) follow(t *ast.Task, vars []taskfile.Var) *trip {
 	}
 	tr.task(t, begin.vars, nil, match)
 	return tr
-}
-
-// begin calculates the global variables with the offered ones unknown. Tasks that
-// offer the same share the work.
-func (f *flow) begin(vars []taskfile.Var) *globals {
-	names := make([]string, len(vars))
-	for i, v := range vars {
-		names[i] = v.Name
-	}
-	key := strings.Join(slices.Sorted(slices.Values(names)), "\x00")
-	if g, ok := f.cache[key]; ok {
-		return g
-	}
-	g := &globals{vars: map[string]variants{}}
-	rec := func(from taints, place taskfile.Place) { g.marks = append(g.marks, mark{from, place}) }
-	s := scope{vars: g.vars}
-	for _, name := range names {
-		g.vars[name] = unknown(taints{name: true}, raw)
-	}
-	define := func(all *ast.Vars) {
-		for name, v := range all.All() {
-			if !slices.Contains(names, name) {
-				s.define(name, v, rec)
-			}
-		}
-	}
-	define(f.merged.Env)
-	define(f.merged.Vars)
-	s.environment(f.merged.Env, rec)
-	f.cache[key] = g
-	return g
-}
-
-// define calculates a variable of the Taskfile.
-func (s scope) define(name string, v ast.Var, rec record) { s.vars[name] = s.of(v, rec) }
-
-func (s scope) of(v ast.Var, rec record) variants {
-	if v.Ref != "" {
-		return s.expand("{{" + v.Ref + "}}")
-	}
-	if v.Sh != nil {
-		command := s.expand(*v.Sh)
-		inShell(command, rec)
-		return unknown(command.from(), derived)
-	}
-	switch x := v.Value.(type) {
-	case nil:
-		return variants{nil}
-	case string:
-		return s.expand(x)
-	case []any, map[string]any:
-		return unknown(s.within(x), opaque)
-	}
-	return known(fmt.Sprint(v.Value))
-}
-
-// within is everybody who has a part in a list or map.
-func (s scope) within(value any) taints {
-	var all taints
-	switch x := value.(type) {
-	case string:
-		all = s.expand(x).from()
-	case []any:
-		for _, element := range x {
-			all = all.with(s.within(element))
-		}
-	case map[string]any:
-		for key, element := range x {
-			all = all.with(s.expand(key).from()).with(s.within(element))
-		}
-	}
-	return all
-}
-
-// environment judges what becomes part of commands' environment.
-func (s scope) environment(env *ast.Vars, rec record) {
-	for name, v := range env.All() {
-		result := s.of(v, rec)
-		if taskfile.Reserved(name) {
-			rec(result.from(), taskfile.Fixed)
-			continue
-		}
-		landing(result, taskfile.Free, rec)
-	}
-}
-
-// landing records a place outside of a shell, sharpened by what happened to the
-// value on its way.
-func landing(all variants, place taskfile.Place, rec record) {
-	for _, v := range all {
-		for _, p := range v {
-			if p.hole == nil || len(p.hole.from) == 0 {
-				continue
-			}
-			rec(p.hole.from, place)
-			switch p.hole.manner {
-			case opaque:
-				rec(p.hole.from, taskfile.Bare)
-			case derived:
-				rec(p.hole.from, taskfile.Name)
-			case forbidden:
-				rec(p.hole.from, taskfile.Fixed)
-			}
-		}
-	}
 }
 
 func (tr *trip) record(from taints, place taskfile.Place) {
@@ -211,18 +94,19 @@ func (tr *trip) task(t *ast.Task, begin map[string]variants, handed map[string]v
 	s.vars["TASK"] = known(t.Task)
 	s.vars["ALIAS"] = unknown(match.from(), raw)
 	for name, v := range t.IncludeVars.All() {
-		s.define(name, v, tr.record)
+		s.define(name, v, false, tr.record)
 	}
 	for name, v := range t.IncludedTaskfileVars.All() {
-		if !tr.offered[name] {
-			s.define(name, v, tr.record)
-		}
+		s.define(name, v, tr.offered[name], tr.record)
 	}
 	maps.Copy(s.vars, handed)
 	for name, v := range t.Vars.All() {
-		s.define(name, v, tr.record)
+		s.define(name, v, false, tr.record)
 	}
-	tr.fields(t, s)
+	env := shellVars{}
+	s.environment(tr.merged.Env, env, tr.record)
+	s.environment(t.Env, env, tr.record)
+	tr.fields(t, s, env)
 	for _, d := range t.Deps {
 		if d != nil {
 			for _, inner := range s.loop(d.For, t) {
@@ -235,25 +119,25 @@ func (tr *trip) task(t *ast.Task, begin map[string]variants, handed map[string]v
 			continue
 		}
 		for _, inner := range s.loop(c.For, t) {
-			inShell(inner.expand(c.If), tr.record)
+			inShell(inner.expand(c.If), env, tr.record)
 			if c.Task != "" {
 				tr.calls(c.Task, c.Vars, inner, begin)
 			} else {
-				inShell(inner.expand(c.Cmd), tr.record)
+				inShell(inner.expand(c.Cmd), env, tr.record)
 			}
 		}
 	}
 }
 
 // fields judges everything of a task but its commands and calls.
-func (tr *trip) fields(t *ast.Task, s scope) {
-	inShell(s.expand(t.If), tr.record)
+func (tr *trip) fields(t *ast.Task, s scope, env shellVars) {
+	inShell(s.expand(t.If), env, tr.record)
 	for _, status := range t.Status {
-		inShell(s.expand(status), tr.record)
+		inShell(s.expand(status), env, tr.record)
 	}
 	for _, p := range t.Preconditions {
 		if p != nil {
-			inShell(s.expand(p.Sh), tr.record)
+			inShell(s.expand(p.Sh), env, tr.record)
 		}
 	}
 	landing(s.expand(t.Dir), taskfile.Path, tr.record)
@@ -268,7 +152,6 @@ func (tr *trip) fields(t *ast.Task, s scope) {
 			}
 		}
 	}
-	s.environment(t.Env, tr.record)
 }
 
 // loop is the scopes in which the body of a for runs; without one, its own.
@@ -292,7 +175,7 @@ func (s scope) loop(f *ast.For, t *ast.Task) []scope {
 			item = item.or(known(fmt.Sprint(element)))
 		}
 	case f.Var != "":
-		item = s.variable([]string{f.Var}).blur(opaque)
+		item = s.variable([]string{f.Var}).blur(split(f.Split))
 	case f.From == "sources" || f.From == "generates":
 		var from taints
 		for _, g := range slices.Concat(t.Sources, t.Generates) {
@@ -358,8 +241,7 @@ func (tr *trip) calls(name string, vars *ast.Vars, s scope, begin map[string]var
 // found is the places of a variable, most forgiving first.
 func (tr *trip) found(name string) []taskfile.Place {
 	var all []taskfile.Place
-	for _, p := range []taskfile.Place{taskfile.Free, taskfile.Single, taskfile.Double, taskfile.Lead, taskfile.Bare,
-		taskfile.Plain, taskfile.Path, taskfile.Name, taskfile.Digits, taskfile.Fixed} {
+	for _, p := range taskfile.Places {
 		if tr.places[name][p] {
 			all = append(all, p)
 		}

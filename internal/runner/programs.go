@@ -2,7 +2,6 @@ package runner
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -21,11 +20,24 @@ var (
 		vi vim nvim emacs jq yq xq dasel gron psql mysql mariadb sqlite3 mongosh redis-cli bc dc m4 gnuplot octave`)
 	// makers take NAME=VALUE settings of their own among their arguments.
 	makers = words("make gmake bmake nmake just task ninja rake cmake dd")
+	// plainSpeakers have no option that does anything.
+	plainSpeakers = words("echo : true false")
+	// filters are interpreters whose input is data and never a program.
+	filters = words("sed gsed awk gawk mawk nawk jq yq xq dasel gron")
 	// namers are builtins whose arguments are names of variables, options or programs.
 	namers = words("read unset mapfile readarray getopts set shopt alias unalias enable hash bind complete export declare local readonly typeset printf")
 	// evalOptions announce a program in the next argument.
 	evalOptions = words("-c -e -p -r -E -n -Command -EncodedCommand --eval --print --command --expression --execute --require --import -f --file -ne -pe -le -lne")
 )
+
+// launchers are programs of which a subcommand runs the program that its
+// arguments name.
+var launchers = map[string]map[string]bool{
+	"npm": words("exec x"), "pnpm": words("dlx exec"), "yarn": words("dlx exec"), "bun": words("x"),
+	"uv": words("run tool"), "poetry": words("run"), "pipenv": words("run"), "pdm": words("run"), "hatch": words("run"),
+	"pipx": words("run"), "bundle": words("exec"), "mise": words("exec x"), "asdf": words("exec"), "rustup": words("run"),
+	"nix": words("run shell develop"), "dotnet": words("exec"), "direnv": words("exec"), "systemctl": words("edit"),
+}
 
 func words(list string) map[string]bool {
 	all := map[string]bool{}
@@ -55,9 +67,4 @@ func takesCommands(name string) bool {
 // isScriptOption reports whether a shell's option announces a script: -c, -lc.
 func isScriptOption(word string) bool {
 	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.Contains(word, "c")
-}
-
-// anyShell reports whether one of the words is a shell.
-func anyShell(texts []string) bool {
-	return slices.ContainsFunc(texts, func(t string) bool { return shells[base(t)] || interprets(base(t)) || base(t) == "ssh" })
 }

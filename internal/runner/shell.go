@@ -2,8 +2,8 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,28 +18,40 @@ type record func(from taints, place taskfile.Place)
 // deepest is how many scripts may be nested in scripts before nobody can tell.
 const deepest = 4
 
-// inShell judges every variant of a shell command.
-func inShell(all variants, rec record) {
+// shellVars are the variables of a shell whose values a caller has a part in:
+// those that it finds in its environment, then those that it sets.
+type shellVars map[string]taints
+
+// inShell judges every variant of a shell command that finds vars in its
+// environment.
+func inShell(all variants, vars shellVars, rec record) {
 	for _, v := range all {
-		if len(variants{v}.from()) > 0 {
-			judge(v, rec, 0)
+		if len(vars) > 0 || len(variants{v}.from()) > 0 {
+			judge(v, vars, rec, 0)
 		}
 	}
 }
 
 // judge parses one command with a marker in the place of each hole, and records
 // where the markers come to stand.
-func judge(v value, rec record, depth int) {
-	var text strings.Builder
-	j := &judgement{rec: rec, depth: depth}
+func judge(v value, vars shellVars, rec record, depth int) {
+	j, text := newJudgement(v, vars, rec)
+	j.depth = depth
+	j.judge(text)
+}
+
+func newJudgement(v value, vars shellVars, rec record) (j *judgement, text string) {
+	j = &judgement{rec: rec, vars: shellVars{}, seen: map[int]bool{}, whole: map[*syntax.Word]bool{}}
+	maps.Copy(j.vars, vars)
+	var b strings.Builder
 	for _, p := range v {
 		if p.hole == nil {
-			text.WriteString(p.text)
+			b.WriteString(p.text)
 			continue
 		}
-		text.WriteString(j.marker(p.hole))
+		b.WriteString(j.marker(p.hole))
 	}
-	j.parse(text.String())
+	return j, b.String()
 }
 
 // judgement is the work on one command.
@@ -48,6 +60,10 @@ type judgement struct {
 	depth int
 	holes []*hole
 	seen  map[int]bool
+	vars  shellVars
+	whole map[*syntax.Word]bool
+	// functions says that the command defines some, whose arguments go anywhere.
+	functions bool
 }
 
 const markerHead = "HnDrLq"
@@ -59,15 +75,22 @@ func (j *judgement) marker(h *hole) string {
 	return fmt.Sprintf("%s%04dx", markerHead, len(j.holes)-1)
 }
 
-func (j *judgement) parse(text string) {
-	j.seen = map[int]bool{}
-	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+func parseShell(text string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+}
+
+func (j *judgement) judge(text string) {
+	file, err := parseShell(text)
 	if err != nil || j.depth > deepest || len(j.holes) > 9999 {
 		for i := range j.holes {
 			j.put(i, taskfile.Fixed)
 		}
+		for _, from := range j.vars {
+			j.rec(from, taskfile.Fixed)
+		}
 		return
 	}
+	j.assigned(file)
 	j.walk(file)
 	for i := range j.holes {
 		if !j.seen[i] { // somewhere this code knows nothing of
@@ -103,21 +126,35 @@ func holesIn(text string) []int {
 // within records what the hole's quotes and its manner ask for.
 func (j *judgement) within(i int, quotes taskfile.Place) {
 	place := quotes
-	switch j.holes[i].manner {
+	switch m := j.holes[i].manner; m {
+	case raw:
 	case quoted:
 		if quotes == taskfile.Bare {
 			place = taskfile.Free
 		} else {
 			place = taskfile.Bare // quotes within quotes protect nothing
 		}
-	case opaque:
-		place = taskfile.Bare
-	case derived:
-		place = taskfile.Name
-	case forbidden:
-		place = taskfile.Fixed
+	default:
+		place = m.place()
 	}
 	j.put(i, place)
+}
+
+// place is what is asked of a value wherever it lands, after what happened to it.
+func (m manner) place() taskfile.Place {
+	switch m {
+	case raw, quoted:
+		return taskfile.Free
+	case fields:
+		return taskfile.Words
+	case parts:
+		return taskfile.Parts
+	case expanded, opaque:
+		return taskfile.Bare
+	case derived:
+		return taskfile.Name
+	}
+	return taskfile.Fixed
 }
 
 // walk visits everything that can hold a word.
@@ -133,7 +170,7 @@ func (j *judgement) walk(root syntax.Node) {
 		case *syntax.BinaryCmd:
 			j.pipe(n)
 		case *syntax.Word:
-			j.parts(n.Parts, taskfile.Bare)
+			j.parts(n.Parts, taskfile.Bare, j.whole[n])
 			return true // into the commands that are substituted
 		case *syntax.FuncDecl:
 			if n.Name != nil {
@@ -141,18 +178,23 @@ func (j *judgement) walk(root syntax.Node) {
 			}
 		case *syntax.WordIter:
 			j.putAll(n.Name.Value, taskfile.Fixed)
+		case *syntax.Assign:
+			j.whole[n.Value] = true
+			j.assign(n)
+		case *syntax.CaseClause:
+			j.whole[n.Word] = true
 		case *syntax.ParamExp:
 			j.parameter(n)
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
-			j.putAll(printed(n), taskfile.Digits)
+			j.putNode(n, taskfile.Digits)
 		case *syntax.BinaryTest:
 			switch n.Op {
 			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-				j.putAll(printed(n), taskfile.Digits)
+				j.putNode(n, taskfile.Digits)
 			}
 		case *syntax.UnaryTest:
 			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar || n.Op == syntax.TsOptSet {
-				j.putAll(printed(n), taskfile.Fixed)
+				j.putNode(n, taskfile.Fixed)
 			}
 		case *syntax.ExtGlob:
 			j.putAll(n.Pattern.Value, taskfile.Bare)
@@ -163,8 +205,9 @@ func (j *judgement) walk(root syntax.Node) {
 	})
 }
 
-// parts records the quotes around each hole of a word.
-func (j *judgement) parts(parts []syntax.WordPart, quotes taskfile.Place) {
+// parts records the quotes around each hole of a word. A whole word is not cut at
+// white space that comes out of a variable.
+func (j *judgement) parts(parts []syntax.WordPart, quotes taskfile.Place, whole bool) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
@@ -180,7 +223,11 @@ func (j *judgement) parts(parts []syntax.WordPart, quotes taskfile.Place) {
 				j.within(i, place)
 			}
 		case *syntax.DblQuoted:
-			j.parts(p.Parts, taskfile.Double)
+			j.parts(p.Parts, taskfile.Double, true)
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			if !whole { // it may also be a pattern of files
+				j.mark(j.tainted(p), taskfile.Bare)
+			}
 		}
 	}
 }
@@ -190,11 +237,14 @@ func (j *judgement) parameter(p *syntax.ParamExp) {
 	if p.Param != nil {
 		j.putAll(p.Param.Value, taskfile.Fixed)
 	}
+	if p.Excl && p.Param != nil {
+		j.mark(j.vars[p.Param.Value], taskfile.Fixed)
+	}
 	if p.Index != nil {
-		j.putAll(printed(p.Index), taskfile.Fixed)
+		j.putNode(p.Index, taskfile.Fixed)
 	}
 	if p.Slice != nil {
-		j.putAll(printed(p), taskfile.Digits)
+		j.putNode(p, taskfile.Digits)
 	}
 	// Words inside, whatever their quotes, are part of one more expansion.
 	j.putAll(printed(p), taskfile.Bare)
@@ -205,9 +255,8 @@ func (j *judgement) parameter(p *syntax.ParamExp) {
 func (j *judgement) declare(d *syntax.DeclClause) {
 	for _, a := range d.Args {
 		if a.Name == nil && a.Value != nil {
-			j.putAll(printed(a.Value), taskfile.Fixed)
+			j.putNode(a.Value, taskfile.Fixed)
 		}
-		j.assign(a)
 	}
 }
 
@@ -218,81 +267,12 @@ func (j *judgement) assign(a *syntax.Assign) {
 	}
 	j.putAll(a.Name.Value, taskfile.Fixed)
 	if a.Index != nil {
-		j.putAll(printed(a.Index), taskfile.Fixed)
+		j.putNode(a.Index, taskfile.Fixed)
 	}
 	if a.Value != nil && taskfile.Reserved(a.Name.Value) {
-		j.putAll(printed(a.Value), taskfile.Fixed)
+		j.putNode(a.Value, taskfile.Fixed)
 	}
 }
-
-// redirects judges here-documents, and what is fed to a shell.
-func (j *judgement) redirects(s *syntax.Stmt) {
-	fedToShell := false
-	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
-		fedToShell = anyShell(texts(c.Args))
-	}
-	for _, r := range s.Redirs {
-		if r.Op == syntax.WordHdoc && fedToShell {
-			j.putAll(printed(r.Word), taskfile.Fixed)
-		}
-		if r.Hdoc == nil {
-			continue
-		}
-		body := flat(r.Hdoc)
-		if fedToShell {
-			j.putAll(body, taskfile.Fixed)
-		}
-		j.document(body, flat(r.Word), r.Op == syntax.DashHdoc)
-	}
-}
-
-// document judges the text of a here-document: a line that a caller makes equal
-// to its delimiter would end it, and what follows would be commands.
-func (j *judgement) document(body, delimiter string, dash bool) {
-	j.putAll(body, taskfile.Bare)
-	for line := range strings.SplitSeq(body, "\n") {
-		if len(holesIn(line)) == 0 {
-			continue
-		}
-		if dash {
-			line = strings.TrimLeft(line, "\t")
-		}
-		pattern := regexp.QuoteMeta(line)
-		pattern = markers.ReplaceAllString(pattern, ".*")
-		if re, err := regexp.Compile("^" + pattern + "$"); err != nil || re.MatchString(delimiter) {
-			j.putAll(line, taskfile.Fixed)
-		}
-	}
-}
-
-// pipe judges what is fed to a shell: echo VALUE | sh.
-func (j *judgement) pipe(b *syntax.BinaryCmd) {
-	if b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
-		return
-	}
-	right := b.Y.Cmd
-	if inner, ok := right.(*syntax.BinaryCmd); ok {
-		right = inner.X.Cmd
-	}
-	c, ok := right.(*syntax.CallExpr)
-	if !ok {
-		j.putAll(printed(b.X), taskfile.Bare)
-		return
-	}
-	all := texts(c.Args)
-	switch {
-	case len(all) > 0 && (base(all[0]) == "xargs" || base(all[0]) == "parallel"):
-		j.putAll(printed(b.X), taskfile.Bare) // spaces would make more arguments
-	case slices.ContainsFunc(all, func(t string) bool {
-		name := base(t)
-		return shells[name] || name == "ssh" || interprets(name) && !filters[name]
-	}):
-		j.putAll(printed(b.X), taskfile.Fixed)
-	}
-}
-
-// filters are interpreters whose input is data and never a program.
-var filters = words("sed gsed awk gawk mawk nawk jq yq xq dasel gron")
 
 // printed is the source of a node, markers and all.
 func printed(n syntax.Node) string {

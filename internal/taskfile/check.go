@@ -175,20 +175,27 @@ func fit(text string, places []Place, raw bool) string {
 
 // checkMatch checks the elements that fill a name's asterisks.
 func checkMatch(d Decl, match, raw []string) error {
-	if n := d.Wildcards(); len(match) != n {
-		return fault.New(fault.InvalidInput, "MATCH must have %d elements, one for each * in %q, not %d", n, d.Task, len(match))
+	n := d.Wildcards()
+	switch {
+	case len(match) == n:
+	case n == 0:
+		return fault.New(fault.InvalidInput, "task %q takes no MATCH: its name has no *", d.Task)
+	default:
+		return fault.New(fault.InvalidInput, "MATCH: it must have one element for each * in %q, which is %d, not %d", d.Task, n, len(match))
 	}
 	for i, m := range match {
 		if m == "" {
 			return fault.New(fault.InvalidInput, "MATCH[%d]: it may not be empty", i)
 		}
-		places := append([]Place{Bare}, d.Match...)
-		if why := fit(m, places, slices.Contains(raw, "MATCH")); why != "" {
+		if why := fit(m, d.Match, slices.Contains(raw, "MATCH")); why != "" {
 			return fault.New(fault.InvalidInput, "MATCH[%d]: %s", i, why)
 		}
 		if strings.ContainsAny(m, "*\n") {
 			return fault.New(fault.InvalidInput, "MATCH[%d]: it may contain neither * nor a line break", i)
 		}
+	}
+	if read := split(d.Task, Fill(d.Task, match)); n > 0 && !slices.Equal(read, match) {
+		return fault.New(fault.InvalidInput, "MATCH: %q would be read as %q", Fill(d.Task, match), read)
 	}
 	return nil
 }

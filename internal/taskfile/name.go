@@ -13,15 +13,16 @@ const (
 	cutName     = 119
 )
 
-// ToolName is the name of a task's tool: colons become underscores, the asterisks
-// of a wildcard are dropped with the colon before them, and what no tool's name
-// may have becomes an underscore. prefix is the root's, or "" where there is one
+// ToolName is the name of a task's tool: the asterisks of a wildcard are dropped
+// with the colon before them, colons become underscores, underscores at the end
+// are dropped, and then what no tool's name may have becomes one. prefix is the root's, or "" where there is one
 // root only.
 func ToolName(prefix, task string) string {
 	original := task
 	name := strings.ReplaceAll(task, ":*", "")
 	name = strings.ReplaceAll(name, "*", "")
-	name = strings.TrimRight(sanitise(name), "_")
+	name = strings.ReplaceAll(name, ":", "_")
+	name = sanitise(strings.TrimRight(name, "_"))
 	if prefix != "" {
 		original = prefix + "_" + task
 	}

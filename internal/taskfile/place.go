@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Place is where the value of a variable lands in what a task does. Each place
@@ -20,6 +21,14 @@ const (
 	Double Place = "double"
 	// Lead: at the start of a word, where a dash would make it an option.
 	Lead Place = "lead"
+	// Filled: before an author's dash that would begin the word if it were empty.
+	Filled Place = "filled"
+	// Dashless: at the start of a word, after a function of the template changed it.
+	Dashless Place = "dashless"
+	// Words: cut at white space, each word unquoted in a command.
+	Words Place = "words"
+	// Parts: cut at other marks, each part unquoted in a command.
+	Parts Place = "parts"
 	// Bare: unquoted in a command, or where it cannot be told.
 	Bare Place = "bare"
 	// Plain: as Bare, where NAME=VALUE would mean something (make).
@@ -30,19 +39,23 @@ const (
 	Name Place = "name"
 	// Digits: arithmetic.
 	Digits Place = "digits"
-	// Fixed: the program itself, or the name of another variable. No value suits
-	// but those that the author wrote: the default and the enum.
+	// Fixed: the program itself, an option, or the name of another variable. No
+	// value suits but those that the author wrote: the default and the enum.
 	Fixed Place = "fixed"
 )
+
+// Places are all places in their order.
+var Places = []Place{Free, Single, Double, Lead, Filled, Dashless, Words, Parts, Bare, Plain, Path, Name, Digits, Fixed}
 
 // bareMarks are the characters, besides letters and digits of any script, that
 // mean nothing to a shell anywhere in a word.
 const bareMarks = "_-.,:/@%+="
 
-// plainMarks and nameMarks are the parts of bareMarks that Plain and Name allow.
+// The parts of bareMarks that stricter places allow.
 const (
-	plainMarks = "_-.,:/@+"
-	nameMarks  = "_-."
+	dashlessMarks = "_.,:/@%+="
+	plainMarks    = "_-.,:/@+"
+	nameMarks     = "_-."
 )
 
 // Suits says what is wrong with text in this place, or "". The text is assumed
@@ -57,6 +70,29 @@ func (p Place) Suits(text string) string {
 		return without(text, "'", "it lands inside single quotes of a command")
 	case Double:
 		return without(text, "\"$`\\", "it lands inside double quotes of a command")
+	case Filled:
+		if text == "" {
+			return "it may not be empty, since a dash follows it"
+		}
+		return ""
+	case Dashless:
+		if why := only(text, dashlessMarks, "it lands at the start of a word, changed by a template"); why != "" {
+			return why
+		}
+		if first, _ := utf8.DecodeRuneInString(text); text != "" && !alphanumeric(first) {
+			return "it lands at the start of a word, changed by a template, and must begin with a letter or digit"
+		}
+		return ""
+	case Words:
+		if why := only(text, bareMarks+" \t\n", "it lands word by word in a command without quotes"); why != "" {
+			return why
+		}
+		return dashesInside(text)
+	case Parts:
+		if why := only(text, bareMarks, "it lands part by part in a command without quotes"); why != "" {
+			return why
+		}
+		return dashesInside(text)
 	case Bare:
 		return only(text, bareMarks, "it lands in a command without quotes")
 	case Plain:
@@ -83,11 +119,11 @@ func (p Place) Suits(text string) string {
 		}
 		return ""
 	}
-	return "it decides which program runs, so only the values that the Taskfile itself gives are accepted"
+	return "it decides what runs, so only the values that the Taskfile itself gives are accepted"
 }
 
 func leadingDash(text string) string {
-	if strings.HasPrefix(text, "-") {
+	if strings.HasPrefix(strings.TrimSpace(text), "-") {
 		return "it may not begin with a dash, which would make it an option"
 	}
 	return ""
@@ -102,11 +138,27 @@ func without(text, banned, where string) string {
 
 func only(text, marks, where string) string {
 	for _, r := range text {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(marks, r) {
-			return fmt.Sprintf("%s, where only letters, digits and %s may stand, not %q", where, marks, r)
+		if !alphanumeric(r) && !strings.ContainsRune(marks, r) {
+			return fmt.Sprintf("%s, where only letters, digits and %s may stand, not %q", where, strings.TrimRight(marks, "\t\n"), r)
 		}
 	}
 	return leadingDash(text)
+}
+
+// alphanumeric is a letter or digit of any script, with the marks that belong to it.
+func alphanumeric(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
+
+// dashesInside refuses a dash that could come to begin a part: one that follows
+// anything but a letter, a digit or a dash.
+func dashesInside(text string) string {
+	last := ' '
+	for _, r := range text {
+		if r == '-' && last != '-' && !alphanumeric(last) {
+			return "no part of it may begin with a dash, which would make it an option"
+		}
+		last = r
+	}
+	return ""
 }
 
 func hasDotDot(text string) bool {

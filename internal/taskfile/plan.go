@@ -57,7 +57,7 @@ type Tool struct {
 	// Root and Task are what Request wants to have. URI is the root's: it means the
 	// same root for ever, where a name may come to mean another one.
 	Root, Task, URI string
-	Decl       Decl
+	Decl            Decl
 }
 
 // TaskInfo is a task as a list shows it.

@@ -40,7 +40,7 @@ func Hit(tasks []Decl, called string) (string, error) {
 	}
 	for _, d := range tasks {
 		for _, name := range append([]string{d.Task}, d.Aliases...) {
-			if wildcard(name, called) {
+			if split(name, called) != nil {
 				return d.Task, nil
 			}
 		}
@@ -48,16 +48,30 @@ func Hit(tasks []Decl, called string) (string, error) {
 	return "", fault.New(fault.NotFound, "there is no task %q", called)
 }
 
-// wildcard matches as go-task does, where every other character of the name is
-// part of a regular expression too, also in a name without an asterisk.
-func wildcard(name, called string) bool {
-	re, err := regexp.Compile(fmt.Sprintf("^%s$", strings.ReplaceAll(name, "*", "(.*)")))
-	return err == nil && re.NumSubexp() == strings.Count(name, "*") && re.MatchString(called)
+// pattern is the regular expression that go-task makes of a name, where every
+// other character of the name is part of the expression too, also in a name
+// without an asterisk.
+func pattern(name string) (*regexp.Regexp, error) {
+	return regexp.Compile(fmt.Sprintf("^%s$", strings.ReplaceAll(name, "*", "(.*)")))
+}
+
+// split is what go-task takes for the parts of a wildcard's name that was called,
+// or nil where the name does not fit.
+func split(name, called string) []string {
+	re, err := pattern(name)
+	if err != nil {
+		return nil
+	}
+	found := re.FindStringSubmatch(called)
+	if len(found) != 1+strings.Count(name, "*") {
+		return nil
+	}
+	return found[1:]
 }
 
 // Unwieldy reports whether a name breaks go-task's search for wildcards, which
 // compiles every name as a regular expression: "c++" does.
 func Unwieldy(name string) bool {
-	_, err := regexp.Compile(fmt.Sprintf("^%s$", strings.ReplaceAll(name, "*", "(.*)")))
+	_, err := pattern(name)
 	return err != nil
 }
