@@ -269,11 +269,11 @@ func TestAnUnsafeConfigurationDoesNotStart(t *testing.T) {
 		hosts, origins []string
 		says           string
 	}{
-		{"every interface without lists", "0.0.0.0:3000", nil, nil, "allowed hosts"},
-		{"every interface, no host given", ":3000", nil, nil, "allowed hosts"},
-		{"every IPv6 interface", "[::]:3000", nil, nil, "allowed origins"},
-		{"hosts alone", "0.0.0.0:3000", []string{"mcp.example.com"}, nil, "allowed origins"},
-		{"origins alone", "0.0.0.0:3000", nil, []string{"app.example.com"}, "allowed hosts"},
+		{"every interface without lists", "0.0.0.0:3000", nil, nil, "allowed-hosts: required"},
+		{"every interface, no host given", ":3000", nil, nil, "allowed-hosts: required"},
+		{"every IPv6 interface", "[::]:3000", nil, nil, "allowed-origins: required"},
+		{"hosts alone", "0.0.0.0:3000", []string{"mcp.example.com"}, nil, "allowed-origins: required"},
+		{"origins alone", "0.0.0.0:3000", nil, []string{"app.example.com"}, "allowed-hosts: required"},
 		{"a host with a scheme", "127.0.0.1:0", []string{"https://mcp.example.com"}, nil, `"https://mcp.example.com"`},
 		{"a host with a port", "127.0.0.1:0", []string{"mcp.example.com:443"}, nil, `"mcp.example.com:443"`},
 		{"an origin with a scheme", "127.0.0.1:0", nil, []string{"http://app"}, `"http://app"`},
