@@ -299,6 +299,38 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// BenchmarkSearchFew searches a list of the size that people have, each task of
+// it added by a call of its own: the index is then in many small segments.
+func BenchmarkSearchFew(b *testing.B) {
+	db, _ := openBench(b)
+	for i := range 1000 {
+		title := fmt.Sprintf("call the plumber about order %d", i)
+		if i == 776 {
+			title = "water the zygomorphic orchid"
+		}
+		if _, err := db.AddTask(context.Background(), "local", draft(b, title, "home")); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		"one-hit": "zygomorphic", "common": "plumber", "absent": "quadrille", "phrase": "water the zygomorphic orchid", "two-letters": "zy",
+	} {
+		b.Run(name, func(b *testing.B) {
+			q, err := task.ParseQuery(text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			for b.Loop() {
+				if _, _, err := db.SearchTasks(ctx, "local", q, task.Page{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkOpen measures a start on an existing database, up to the first list.
 func BenchmarkOpen(b *testing.B) {
 	db, path := openBench(b)

@@ -8,9 +8,8 @@ import (
 	"handrail/internal/task"
 )
 
-// scanRows is how many rows a search reads before it asks the index. A common
-// word fills its page within them, and few rows are read faster than the index.
-const scanRows = 500
+// scanRows is how many titles are all compared: the index is not asked faster.
+const scanRows = 256
 
 const (
 	place query = `SELECT last_row, ` + afterRow + ` FROM users WHERE user_id = ?1`
@@ -39,7 +38,9 @@ func (d *DB) SearchTasks(ctx context.Context, user string, q task.Query, page ta
 	return list, more, nil
 }
 
-// search reads scan rows one by one and leaves the rest to the index.
+// search compares every title where there are at most scan. Else it tastes the
+// list, and either compares the titles that the index names, or, where the text
+// is in so many titles that reading them is faster, first those at the front.
 func search(ctx context.Context, c *conn, user, text string, after int64, limit int, scan int64) ([]task.Task, error) {
 	var last, from int64
 	switch err := c.get(ctx, place, []any{user, after}, &last, &from); {
@@ -50,18 +51,24 @@ func search(ctx context.Context, c *conn, user, text string, after int64, limit 
 	}
 	needle := lower(text)
 	grams := trigrams(needle)
-	until := min(last, from+scan)
-	if len(grams) == 0 {
-		until = last
-	}
-	list, _, err := collect(ctx, c, limit, scanTitles, user, from, until, needle, limit)
-	if err != nil || len(list) == limit || until == last {
+	if len(grams) == 0 || last-from <= scan {
+		list, _, err := collect(ctx, c, limit, scanTitles, user, from, last, needle, limit)
 		return list, err
 	}
-	index, err := indexQuery(ctx, c, user, from, until, grams)
+	t, err := tasted(ctx, c, user, from, last)
 	if err != nil {
 		return nil, err
 	}
-	rest, _, err := collect(ctx, c, limit, findTitles, user, until, last, needle, limit-len(list), index)
-	return append(list, rest...), err
+	front := make([]task.Task, 0, min(limit, 64))
+	if rows := t.front(needle, limit); rows > 0 && scan > 0 {
+		until := min(from+rows, last)
+		front, _, err = collect(ctx, c, limit, scanTitles, user, from, until, needle, limit)
+		if err != nil || len(front) == limit || until == last {
+			return front, err
+		}
+		from = until
+	}
+	index := ask(t.choose(grams, t.reach(needle, limit, last-from)))
+	rest, _, err := collect(ctx, c, limit, findTitles, user, from, last, needle, limit-len(front), index)
+	return append(front, rest...), err
 }

@@ -10,18 +10,21 @@ import (
 // The index knows which titles contain a sequence of three characters. A long
 // query has many such sequences; asking for all of them walks a list for each,
 // and a list of a sequence that every other title has is long. So a few are
-// chosen that exclude the most, by a look at a sample of titles. The choice
-// decides how fast the answer is, never what it is: every title that the index
-// names is compared.
+// chosen that exclude the most, by a taste of the list. The choice decides how
+// fast the answer is, never what it is: every title that the index names is
+// compared.
 const (
 	maxTrigrams = 4
-	sampleSize  = 128
-	// compareCost is what comparing a title costs, in steps along a list.
-	compareCost = 10
+	tasteSize   = 128
+	// Costs, in steps along one of the index's lists (some 0.2 µs).
+	readCost    = 2.5 // of reading a title and comparing it, one after another
+	compareCost = 10  // of fetching one that the index named, and comparing it
+	askCost     = 400 // of finding the list of a trigram
 )
 
-const sampleTitles query = `SELECT title FROM tasks NOT INDEXED
-  WHERE row > ?2 AND row <= ?3 AND user_id = ?1 ORDER BY row LIMIT ?4`
+// The titles come in one value: a row for each would cost more than reading it.
+const tasteTitles query = `SELECT coalesce(group_concat(title, char(10)), '') FROM (
+  SELECT title FROM tasks NOT INDEXED WHERE row > ?2 AND row <= ?3 AND user_id = ?1 ORDER BY row LIMIT ?4)`
 
 // trigrams lists the different sequences of three characters in text. There are
 // none where the index cannot be asked: a shorter text, or one that is not
@@ -42,111 +45,149 @@ func trigrams(text string) []string {
 	return all
 }
 
-// sample says in which of the sampled titles something stands.
-type sample [sampleSize / 64]uint64
-
-func (s *sample) set(i int) { s[i/64] |= 1 << (i % 64) }
-
-func (s sample) and(o sample) sample {
-	for i := range s {
-		s[i] &= o[i]
-	}
-	return s
-}
-
-func (s sample) count() int {
-	n := 0
-	for _, w := range s {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
-// indexQuery asks the index for the titles that have a few of the trigrams.
+// ask is the question to the index for the titles that have all the trigrams.
 // Words of the query language are quoted, and so mean nothing.
-func indexQuery(ctx context.Context, c *conn, user string, from, until int64, grams []string) (string, error) {
-	chosen := grams
-	if len(grams) > 1 {
-		where, err := sampled(ctx, c, user, from, until, grams)
-		if err != nil {
-			return "", err
-		}
-		chosen = choose(grams, where)
-	}
+func ask(grams []string) string {
 	var b strings.Builder
-	for i, g := range chosen {
+	for i, g := range grams {
 		if i > 0 {
 			b.WriteString(" AND ")
 		}
 		b.WriteString(`"` + strings.ReplaceAll(g, `"`, `""`) + `"`)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
-// sampled says for each trigram which titles of the sample have it.
-func sampled(ctx context.Context, c *conn, user string, from, until int64, grams []string) ([]sample, error) {
-	place := make(map[string]int, len(grams))
-	for i, g := range grams {
-		place[g] = i
-	}
-	where := make([]sample, len(grams))
-	rows, err := c.rows(ctx, sampleTitles, user, from, until, sampleSize)
-	if err != nil {
+// taste is the first titles of a list, lowered. What it says of the rest is a
+// guess.
+type taste []string
+
+func tasted(ctx context.Context, c *conn, user string, from, last int64) (taste, error) {
+	var titles string
+	if err := c.get(ctx, tasteTitles, []any{user, from, last, tasteSize}, &titles); err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for n := 0; rows.Next(); n++ {
-		var title string
-		if err := rows.Scan(&title); err != nil {
-			return nil, err
-		}
-		title = lower(title)
-		for i, end, width := 0, 0, 0; end < len(title); i += width {
-			// title[i:end] is the next three characters.
-			_, width = utf8.DecodeRuneInString(title[i:])
-			end = i + width
-			for range 2 {
-				_, w := utf8.DecodeRuneInString(title[end:])
-				end += w
-			}
-			if g, ok := place[title[i:end]]; ok {
-				where[g].set(n)
-			}
-		}
-	}
-	return where, rows.Err()
+	// A title may have lines of its own; then there are more of them.
+	t := taste(strings.Split(lower(titles), "\n"))
+	return t[:min(len(t), tasteSize)], nil
 }
 
-// choose takes the rarest trigram and adds those whose lists are shorter than
-// the comparisons they save.
-func choose(grams []string, where []sample) []string {
-	var all sample
-	for i := range all {
-		all[i] = ^uint64(0)
+// share guesses which part of the titles contains text; never none.
+func (t taste) share(text string) float64 {
+	n := 0
+	for _, title := range t {
+		if strings.Contains(title, text) {
+			n++
+		}
 	}
+	return t.part(n)
+}
+
+func (t taste) part(n int) float64 { return (float64(n) + 0.5) / float64(len(t)+1) }
+
+// front is how many rows at the front are to be read for a page, or 0 where the
+// index finds it faster.
+func (t taste) front(needle string, limit int) int64 {
+	rows := float64(limit) / t.share(needle)
+	if rows*readCost > askCost+float64(limit)*compareCost {
+		return 0
+	}
+	return int64(rows * 1.5)
+}
+
+// reach is how many of the rows are gone through until a page is full.
+func (t taste) reach(needle string, limit int, rows int64) float64 {
+	all := float64(rows)
+	share := t.share(needle)
+	if share < t.part(1) {
+		return all // a text that no title of the taste has may be rarer still
+	}
+	return min(all, float64(limit)/share)
+}
+
+// choose takes the rarest trigram, and adds those that cost less than the
+// comparisons they save, among so many rows.
+func (t taste) choose(grams []string, rows float64) []string {
+	where := t.places(grams)
+	all := marks{^uint64(0), ^uint64(0)}
+	left := rows // how many titles the trigrams that are chosen let through
 	taken := make([]bool, len(grams))
 	var chosen []string
-	for len(chosen) < maxTrigrams {
-		best, left := -1, 0
+	for len(chosen) < min(maxTrigrams, len(grams)) {
+		best := -1
 		for i := range grams {
-			if taken[i] {
-				continue
-			}
-			n := all.and(where[i]).count()
-			if best < 0 || n < left || (n == left && where[i].count() < where[best].count()) {
-				best, left = i, n
+			if !taken[i] && (best < 0 || all.and(where[i]).less(all.and(where[best]), where[i], where[best])) {
+				best = i
 			}
 		}
-		if best < 0 {
+		both := all.and(where[best])
+		after := min(rows*t.part(both.count()), left)
+		if both.count() == 0 { // then as if they stood independently
+			after = left * t.part(where[best].count())
+		}
+		if len(chosen) > 0 && (left-after)*compareCost <= askCost+rows*t.part(where[best].count()) {
 			break
 		}
-		before, length := all.count(), where[best].count()
-		// Where the sample has next to none, lists are short, and one more may help.
-		if rare := before <= 1 && length <= 1; len(chosen) > 0 && !rare && (before-left)*compareCost <= length {
-			break
-		}
-		taken[best], all = true, all.and(where[best])
+		taken[best], all, left = true, both, after
 		chosen = append(chosen, grams[best])
 	}
 	return chosen
 }
+
+// marks says in which titles of a taste something stands.
+type marks [tasteSize / 64]uint64
+
+func (m *marks) set(i int) { m[i/64] |= 1 << (i % 64) }
+
+func (m marks) and(o marks) marks {
+	for i := range m {
+		m[i] &= o[i]
+	}
+	return m
+}
+
+func (m marks) count() int {
+	n := 0
+	for _, w := range m {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// less compares what two trigrams leave over, and then how often each stands.
+func (m marks) less(o, mine, other marks) bool {
+	if a, b := m.count(), o.count(); a != b {
+		return a < b
+	}
+	return mine.count() < other.count()
+}
+
+// places says for each trigram which titles have it.
+func (t taste) places(grams []string) []marks {
+	index := make(map[string]int, len(grams))
+	var begins [256]bool // a hash of the first three bytes of a trigram
+	for i, g := range grams {
+		index[g] = i
+		begins[hash3(g)] = true
+	}
+	where := make([]marks, len(grams))
+	for n, title := range t {
+		for i := 0; i+3 <= len(title); i++ {
+			if !begins[hash3(title[i:])] {
+				continue
+			}
+			// The three characters from here, if one begins here.
+			end := i
+			for range 3 {
+				_, width := utf8.DecodeRuneInString(title[end:])
+				end += width
+			}
+			if g, ok := index[title[i:end]]; ok {
+				where[g].set(n)
+			}
+		}
+	}
+	return where
+}
+
+func hash3(s string) byte { return s[0] ^ s[1]<<1 ^ s[2]<<3 ^ s[2]>>5 }
