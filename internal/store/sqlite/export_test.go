@@ -2,6 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"handrail/internal/task"
 )
@@ -50,4 +53,13 @@ func (d *DB) FillDisk(ctx context.Context, full bool) error {
 // WriteAsReader tries to write through a connection for reading.
 func (d *DB) WriteAsReader(ctx context.Context) error {
 	return d.readers.read(ctx, func(c *conn) error { return c.script(ctx, dropUsers) })
+}
+
+// HearOnly tells the changes of a user as a watcher does that hears these rings,
+// until ctx is done. It never polls.
+func (d *DB) HearOnly(ctx context.Context, user string, rings <-chan fsnotify.Event, tell func([]task.Change)) {
+	d.watch.mu.Lock()
+	d.watch.watchers = map[*watcher]bool{{user, tell}: true}
+	d.watch.mu.Unlock()
+	d.hear(ctx, 0, rings, nil, 1<<62*time.Nanosecond)
 }

@@ -26,13 +26,26 @@ const (
 	// ones are deleted.
 	keptChanges = 20_000
 	forgetEvery = 1000
-	// settle is how long a doorbell waits for more rings before anybody looks.
-	settle = 5 * time.Millisecond
+	// settle is how long a doorbell waits for more rings before anybody looks. It
+	// rings when a change is written, and the change can be seen only once it is
+	// synced too, which takes as long as the disk likes: so they look again and
+	// again, each time after twice as long, up to patience.
+	settle   = 5 * time.Millisecond
+	patience = 5 * time.Second
 	// slowPoll is for changes whose doorbell was not heard; where the platform
 	// rings none, fastPoll keeps the promise of a second.
 	slowPoll = 10 * time.Second
 	fastPoll = 500 * time.Millisecond
 )
+
+// looks is when to look after a doorbell, each time counted from the look
+// before: soon, after the rings that belong together, and then again, because
+// the write that rings comes before the sync that makes the change visible, and
+// nothing rings after that. A sync takes milliseconds, or a second on a busy
+// disk.
+var looks = []time.Duration{
+	5 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond, 300 * time.Millisecond, 1500 * time.Millisecond,
+}
 
 // noteChange puts a change on the list that watchers read.
 func (t *tx) noteChange(ctx context.Context, user string, id int64, kind task.ChangeKind) error {
@@ -100,8 +113,8 @@ func (d *DB) leave(w *watcher) {
 	}
 }
 
-// listen waits for doorbells and tells what changed since it last looked. The
-// doorbell is a write to the file or its write-ahead log, by any process.
+// listen hears the doorbell and tells what changed. The doorbell is a write to
+// the file or its write-ahead log, by any process.
 func (d *DB) listen(ctx context.Context, seq int64, over chan struct{}) {
 	defer close(over)
 	poll := slowPoll
@@ -114,36 +127,46 @@ func (d *DB) listen(ctx context.Context, seq int64, over chan struct{}) {
 		poll = fastPoll
 		bell = &fsnotify.Watcher{} // its channels are nil: it never rings
 	}
+	d.hear(ctx, seq, bell.Events, bell.Errors, poll)
+}
+
+// hear looks for changes after each ring, and each poll.
+func (d *DB) hear(ctx context.Context, seq int64, rings <-chan fsnotify.Event, lost <-chan error, poll time.Duration) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
+	// The first look is for what changed before there was a doorbell.
+	next := 0
+	due := time.NewTimer(looks[next])
+	defer due.Stop()
+	ring := func() {
+		if next != 0 { // else a look comes soon, and rings must not put it off
+			next = 0
+			due.Reset(looks[next])
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case e := <-bell.Events:
-			if !strings.HasPrefix(e.Name, d.file.abs) {
-				continue
+		case e := <-rings:
+			if strings.HasPrefix(e.Name, d.file.abs) {
+				ring()
 			}
-			time.Sleep(settle)
-			drain(bell.Events)
-		case <-bell.Errors: // events were lost: look
+			continue
+		case <-lost:
+			ring()
+			continue
+		case <-due.C:
+			if next++; next < len(looks) {
+				due.Reset(looks[next])
+			}
 		case <-tick.C:
 		}
-		next, err := d.tellChanges(ctx, seq)
+		last, err := d.tellChanges(ctx, seq)
 		if err != nil && ctx.Err() == nil {
 			d.opt.Report(fmt.Errorf("changes of tasks cannot be announced: %w", err))
 		}
-		seq = next
-	}
-}
-
-func drain(events <-chan fsnotify.Event) {
-	for {
-		select {
-		case <-events:
-		default:
-			return
-		}
+		seq = last
 	}
 }
 

@@ -1,10 +1,12 @@
 package sqlite_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 
 	"handrail/internal/store/sqlite"
@@ -75,5 +77,49 @@ func TestAWatcherHearsOfItsUsersChangesByThisAndByAnotherConnection(t *testing.T
 	case c := <-heard:
 		t.Errorf("heard %v too", c)
 	default:
+	}
+}
+
+// The doorbell rings when a change is written, and the change is visible only
+// once it is synced: on a busy disk whoever looks at once sees nothing.
+func TestAChangeIsHeardThatIsVisibleLongAfterItsDoorbell(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tasks.db")
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	rings := make(chan fsnotify.Event)
+	heard := make(chan task.Change, 10)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		db.HearOnly(ctx, "ann", rings, func(changes []task.Change) {
+			for _, c := range changes {
+				heard <- c
+			}
+		})
+	}()
+	defer func() { cancel(); <-over }()
+	title, err := task.ParseTitle("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		rings <- fsnotify.Event{Name: path + "-wal", Op: fsnotify.Write}
+		time.Sleep(50 * time.Millisecond) // the sync
+		added, err := db.AddTask(t.Context(), "ann", task.Draft{Title: title})
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case c := <-heard:
+			if c.ID != added.ID {
+				t.Errorf("heard of %d, not of %d", c.ID, added.ID)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("it was not heard")
+		}
 	}
 }
