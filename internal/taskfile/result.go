@@ -78,5 +78,7 @@ func RefusedStatus(task string, err error) string {
 }
 
 func failed(task, why string) string {
-	return fmt.Sprintf("Task `%s` failed: %s", task, strings.Join(strings.Fields(why), " "))
+	return fmt.Sprintf("Task `%s` failed: %s", oneLine(CleanText(task)), oneLine(why))
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -38,7 +38,7 @@ func (c *commands) run() tool.Tool {
 				Match []string `json:"match"`
 			}
 			_ = json.Unmarshal(raw, &in) // what cannot be read has no name
-			return refused(taskfile.CleanText(taskfile.Fill(in.Task, in.Match)), f)
+			return refused(taskfile.Fill(in.Task, in.Match), f)
 		},
 		func(_ context.Context, call *tool.Call, in runIn) (*tool.Question, error) {
 			req, err := in.request()
