@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 		addUntilKilled()
 	case "soak":
 		soak()
+	case "change":
+		change()
 	}
 }
 
@@ -59,6 +61,26 @@ func childOpen() *sqlite.DB {
 func childFails(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 	os.Exit(3)
+}
+
+// change adds a task, completes and deletes it, and prints its id.
+func change() {
+	db := childOpen()
+	title, _ := task.ParseTitle("of another process")
+	added, err := db.AddTask(context.Background(), "local", task.Draft{Title: title})
+	if err == nil {
+		_, err = db.CompleteTask(context.Background(), "local", added.ID)
+	}
+	if err == nil {
+		err = db.DeleteTask(context.Background(), "local", added.ID, "")
+	}
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		childFails("changing: %v", err)
+	}
+	fmt.Println(added.ID)
 }
 
 // addUntilKilled adds from several goroutines and prints each id that was

@@ -27,6 +27,10 @@ func (b breakable) BreakRecord(tb testing.TB) {
 	execFile(tb, b.path, `CREATE TRIGGER no_more BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'disk full'); END`)
 }
 
+func (b breakable) Another(tb testing.TB) storetest.Store {
+	return breakable{open(tb, b.path, sqlite.Options{}), b.path}
+}
+
 // open opens a database that must open, and closes it with the test.
 func open(tb testing.TB, path string, opt sqlite.Options) *sqlite.DB {
 	tb.Helper()

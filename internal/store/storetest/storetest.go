@@ -16,17 +16,21 @@ import (
 // Store is what the suite drives.
 type Store interface {
 	task.Store
+	task.Watcher
 	audit.Log
 	audit.Reader
 	// BreakRecord makes every later entry of the record fail to be written, from
 	// outside, as a full disk would.
 	BreakRecord(tb testing.TB)
+	// Another opens the same data once more, as another process has it, and
+	// closes it with the test's Cleanup.
+	Another(tb testing.TB) Store
 }
 
 // Run proves the sentences. open gives a new, empty store for each of them and
 // closes it with the test's Cleanup.
 func Run(t *testing.T, open func(t *testing.T) Store) {
-	for _, group := range [][]sentence{taskSentences, pageSentences, searchSentences, recordSentences} {
+	for _, group := range [][]sentence{taskSentences, pageSentences, searchSentences, recordSentences, changeSentences} {
 		for _, s := range group {
 			t.Run(s.says, func(t *testing.T) { s.proof(t, open(t)) })
 		}
