@@ -459,3 +459,38 @@ func dialHTTP(t testing.TB, url, token string) *mcp.ClientSession {
 	t.Cleanup(func() { session.Close() })
 	return session
 }
+
+func TestEveryLineOfTheLogSaysWhoAndWhat(t *testing.T) {
+	t.Parallel()
+	cmd := taskfileCommand(t, project(t, "shop", "version: [broken"))
+	cmd.Env = append(cmd.Env, "MCP_TASKFILE_LOG_LEVEL=DEBUG")
+	var stderr strings.Builder
+	cmd.Stdin = strings.NewReader(latest.hello() + latest.request("1", "tools/list", "") + "\n")
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	events := map[string]bool{}
+	for line := range strings.Lines(stderr.String()) {
+		var record map[string]any
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Errorf("no JSON: %s", line)
+		}
+		for _, key := range []string{"time", "level", "msg", "service", "version", "event"} {
+			if record[key] == nil || record[key] == "" {
+				t.Errorf("no %s: %s", key, line)
+			}
+		}
+		if event, ok := record["event"].(string); ok {
+			events[event] = true
+		}
+		if strings.Count(line, `"event":`) != 1 {
+			t.Errorf("more than one event: %s", line)
+		}
+	}
+	for _, want := range []string{"root.load_failed", "server.settings"} {
+		if !events[want] {
+			t.Errorf("no %s among %v", want, events)
+		}
+	}
+}

@@ -82,6 +82,6 @@ func (a *App) ServeHTTP(ctx context.Context, c config.Config) error {
 	if c.Root != "" || a.project != nil {
 		a.world.Logger.Warn("everybody who has a token shares the same folders")
 	}
-	a.world.Logger.Info("listening", "url", "http://"+l.Addr().String()+"/mcp", "users", len(c.Tokens))
+	a.world.Logger.Info("listening", "url", "http://"+l.Addr().String()+"/mcp", "users", len(c.Tokens), "event", "http.listening")
 	return h.Serve(ctx, l)
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"syscall"
 	"time"
 
@@ -140,9 +139,4 @@ func addTo(root *cobra.Command, group string, commands ...*cobra.Command) {
 		c.GroupID = group
 		root.AddCommand(c)
 	}
-}
-
-// newLogger writes JSON lines to stderr.
-func newLogger(env Env, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(env.Err, &slog.HandlerOptions{Level: level}))
 }

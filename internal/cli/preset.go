@@ -140,7 +140,7 @@ func serve(ctx context.Context, env Env, p config.Preset, flags map[string]strin
 	tuneMemory(env.Getenv)
 	logger := newLogger(env, c.LogLevel)
 	logger.LogAttrs(ctx, slog.LevelInfo, "settings", append([]slog.Attr{
-		slog.String("preset", p.Name), slog.String("version", app.Version),
+		slog.String("preset", p.Name), slog.String(eventKey, "server.settings"),
 	}, config.Effective(p, c)...)...)
 	a, err := app.Open(ctx, c, app.World{Logger: logger, Now: env.Now, Environ: env.Environ, Self: env.Self})
 	if err != nil {
