@@ -201,15 +201,20 @@ func (p *Project) SetRoots(ctx context.Context, dirs []string) error {
 	for _, r := range fresh {
 		r.begin()
 	}
-	for _, r := range fresh {
-		select {
-		case <-r.ready:
-		case <-ctx.Done():
-			return ctx.Err()
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		for _, r := range fresh {
+			<-r.ready // closed when the root ends, too
 		}
+		p.replan() // also where nobody waits any more
+	}()
+	select {
+	case <-settled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	p.replan()
-	return nil
 }
 
 // replan makes the plan of the roots as they are, and announces it if it differs.
