@@ -93,7 +93,7 @@ func (c *conn) setReady() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.legacy.uris.named(n)
-	}, nil)
+	}, nil, func() {})
 	c.mu.Lock()
 	c.legacy.stop = stop
 	c.mu.Unlock()
@@ -101,20 +101,27 @@ func (c *conn) setReady() {
 
 // forward writes the notices that want accepts, as named names them, until stop.
 // A subscription's id goes with each; nil for a client of the handshake era.
-func (c *conn) forward(want func(Notice) bool, named func(Notice) []Notice, id []byte) (stop func()) {
+// Notices are kept from the moment before acknowledge, and written after it: the
+// client hears of every change since it was told that it would.
+func (c *conn) forward(want func(Notice) bool, named func(Notice) []Notice, id []byte, acknowledge func()) (stop func()) {
 	box, leave := c.feed.listen(want)
+	acknowledge()
 	end, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
+		write := func() {
+			for _, n := range box.take() {
+				for _, n := range named(n) {
+					c.writeLine(noticeLine(n, id))
+				}
+			}
+		}
 		for {
 			select {
 			case <-box.ready:
-				for _, n := range box.take() {
-					for _, n := range named(n) {
-						c.writeLine(noticeLine(n, id))
-					}
-				}
+				write()
 			case <-end:
+				write() // what came before the end
 				return
 			}
 		}
@@ -183,8 +190,11 @@ func (c *conn) acceptListen(f *frame, k *call) bool {
 		c.demand()
 	}
 	meta := map[string]any{mcp.MetaKeySubscriptionID: json.RawMessage(k.id)}
-	c.writeLine(notification(notificationAck, map[string]any{"_meta": meta, "notifications": got}))
+	acknowledge := func() {
+		c.writeLine(notification(notificationAck, map[string]any{"_meta": meta, "notifications": got}))
+	}
 	if !got.ToolsListChanged && !got.PromptsListChanged && !got.ResourcesListChanged && len(uris) == 0 {
+		acknowledge()
 		c.finish(k, c.listenEnd(k.id))
 		return true
 	}
@@ -199,7 +209,7 @@ func (c *conn) acceptListen(f *frame, k *call) bool {
 			return got.ResourcesListChanged
 		}
 		return n.URI == "" && len(uris) > 0 || uris.has(n.URI)
-	}, uris.named, k.id)
+	}, uris.named, k.id, acknowledge)
 	c.mu.Lock()
 	k.listen = l
 	ended := c.ended
