@@ -53,7 +53,8 @@ func addSettings(cmd *cobra.Command, p config.Preset) {
 		if s.Env != "" {
 			doc += " (" + s.Env + ")"
 		}
-		f := &textFlag{value: s.Default, kind: o.Value, join: s.Join}
+		// The columns of the help are counted in bytes.
+		f := &textFlag{value: s.Default, kind: strings.ReplaceAll(o.Value, "…", "..."), join: s.Join}
 		flag := cmd.Flags().VarPF(f, o.Name, "", doc)
 		switch o.Kind {
 		case config.Bool:
