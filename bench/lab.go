@@ -98,6 +98,12 @@ func (l *lab) pick(whole, short int) int {
 	return whole
 }
 
+// emptyWorkspace is a folder with nothing in it that needs work.
+func (l *lab) emptyWorkspace() (string, error) {
+	dir := filepath.Join(l.dir, "workspace")
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
 // contender is a program that serves tasks over stdio.
 type contender struct {
 	name    string

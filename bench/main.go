@@ -43,6 +43,8 @@ var groups = []group{
 	{"stdio", measureStdio},
 	{"store", measureWrites},
 	{"queries", measureQueries},
+	{"http", measureHTTP},
+	{"sessions", measureSessions},
 	{"tokens", measureTokens},
 }
 

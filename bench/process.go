@@ -145,15 +145,20 @@ func (l *lab) resident(c contender) func() (float64, error) {
 			return 0, err
 		}
 		time.Sleep(time.Duration(l.pick(1000, 50)) * time.Millisecond)
-		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(client.PID()), "status"))
-		if err != nil {
-			return 0, fmt.Errorf("resident memory is read from /proc: %w", err)
-		}
-		m := rssLine.FindSubmatch(status)
-		if m == nil {
-			return 0, fmt.Errorf("no VmRSS in %s", strings.TrimSpace(string(status)))
-		}
-		kb, err := strconv.ParseFloat(string(m[1]), 64)
-		return kb * 1024 / 1e6, err
+		return residentOf(client.PID())
 	}
+}
+
+// residentOf is the resident memory of a process, in MB.
+func residentOf(pid int) (float64, error) {
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0, fmt.Errorf("resident memory is read from /proc: %w", err)
+	}
+	m := rssLine.FindSubmatch(status)
+	if m == nil {
+		return 0, fmt.Errorf("no VmRSS in %s", strings.TrimSpace(string(status)))
+	}
+	kb, err := strconv.ParseFloat(string(m[1]), 64)
+	return kb * 1024 / 1e6, err
 }

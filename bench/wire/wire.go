@@ -26,6 +26,9 @@ const (
 	Legacy Era = "2025-11-25"
 )
 
+// modernMeta is what every request of the modern era carries.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
 // Client is one running server. It is for one goroutine.
 type Client struct {
 	cmd  *exec.Cmd
@@ -82,7 +85,7 @@ func (c *Client) line(method, params string) int64 {
 		if params != "" {
 			c.buf = append(c.buf, ',')
 		}
-		c.buf = append(c.buf, `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`...)
+		c.buf = append(c.buf, modernMeta...)
 	}
 	c.buf = append(c.buf, "}}\n"...)
 	return c.next
