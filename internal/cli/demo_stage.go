@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 
 	"handrail/internal/config"
 	"handrail/internal/mcpclient"
@@ -25,7 +26,28 @@ type stage struct {
 	db      string
 	step    int
 	session *mcpclient.Session
-	log     bytes.Buffer // what the server wrote to stderr
+	log     serverLog
+
+	speaking sync.Mutex // what goes over the wire is shown by other goroutines
+}
+
+// serverLog is what the server wrote to stderr. Safe for concurrent use.
+type serverLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *serverLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *serverLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.TrimSpace(l.text.String())
 }
 
 func newStage(env Env, self, dir string) *stage {
@@ -33,6 +55,8 @@ func newStage(env Env, self, dir string) *stage {
 }
 
 func (d *stage) say(format string, args ...any) {
+	d.speaking.Lock()
+	defer d.speaking.Unlock()
 	fmt.Fprintf(d.env.Out, format+"\n", args...)
 }
 
@@ -60,7 +84,7 @@ func (d *stage) start(ctx context.Context, version string) error {
 	for _, setting := range p.Settings {
 		s.Without = append(s.Without, setting.Env)
 	}
-	session, err := mcpclient.Start(ctx, s, "handrail-demo", version)
+	session, err := mcpclient.Start(ctx, s, mcpclient.Client{Name: "handrail-demo", Version: version})
 	if err != nil {
 		return d.withLog(err)
 	}
@@ -73,10 +97,11 @@ func (d *stage) start(ctx context.Context, version string) error {
 
 // withLog adds what the server said to stderr: the cause is often there.
 func (d *stage) withLog(err error) error {
-	if d.log.Len() == 0 {
+	log := d.log.String()
+	if log == "" {
 		return err
 	}
-	return fmt.Errorf("%w; the server's log:\n%s", err, strings.TrimSpace(d.log.String()))
+	return fmt.Errorf("%w; the server's log:\n%s", err, log)
 }
 
 // end ends the server that runs, if one does.
@@ -114,6 +139,12 @@ func (d *stage) call(ctx context.Context, tool, args string) (envelope, error) {
 		shown = d.paint.bad(shown)
 	}
 	d.say("   %s %s", d.paint.faint("←"), shown)
+	return readEnvelope(tool, answer)
+}
+
+// readEnvelope reads the answer of a tool of ours, and holds its parts against
+// each other.
+func readEnvelope(tool string, answer mcpclient.Answer) (envelope, error) {
 	var e envelope
 	if err := json.Unmarshal(answer.Content, &e); err != nil {
 		return e, fmt.Errorf("%s: the answer is no envelope: %w", tool, err)
@@ -128,7 +159,7 @@ func (d *stage) call(ctx context.Context, tool, args string) (envelope, error) {
 }
 
 // times are the fields that the demo leaves out of what it shows.
-var times = regexp.MustCompile(`,"(createdAt|updatedAt|completedAt)":"[^"]*"`)
+var times = regexp.MustCompile(`,\\?"(createdAt|updatedAt|completedAt)\\?":\\?"[^"\\]*\\?"`)
 
 func sameJSON(a, b []byte) bool {
 	var x, y any

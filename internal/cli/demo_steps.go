@@ -232,13 +232,9 @@ func (d *stage) findsCut(ctx context.Context) error {
 	return err
 }
 
-// farewell says where to go next.
-func (d *stage) farewell(keep bool) {
-	d.say("\n%s", d.paint.good(fmt.Sprintf("All %d steps did what they say.", d.step)))
-	if keep {
-		d.say("The folder is %s: look at it with handrail audit list --db %s", d.dir, d.db)
-	}
-	d.say(`
+// nextTasks and nextCourse say where to go from here.
+const (
+	nextTasks = `
 Next: give it to your agent. Most MCP hosts take an entry like this:
 
   {
@@ -252,5 +248,11 @@ Next: give it to your agent. Most MCP hosts take an entry like this:
   }
 
 docs/tasks.md has the entry for each host, docs/security.md what the record proves.
-Try a call yourself: handrail call add_task '{"title":"Water the plants"}'`)
-}
+Try a call yourself: handrail call add_task '{"title":"Water the plants"}'
+See the whole protocol: handrail demo --all
+`
+	nextCourse = `
+Next: docs/learning-path.md builds such a server in six lessons, each a small program
+in examples/. handrail basic is the server that you saw.
+`
+)

@@ -35,8 +35,16 @@ var (
 	VisibleJSON = visibleJSON
 	Meant       = meant
 	Everything  = everything
-	RunDemo     = runDemo
 )
+
+// RunDemo plays the demo, or with all the whole course, with the program self as
+// the server.
+func RunDemo(ctx context.Context, env Env, self string, all, keep bool) error {
+	if all {
+		return runDemo(ctx, env, self, (*stage).playCourse, keep)
+	}
+	return runDemo(ctx, env, self, (*stage).play, keep)
+}
 
 // Coloured reports whether the output of env would be coloured.
 func Coloured(env Env) bool { return bool(newPaint(env)) }

@@ -1,6 +1,7 @@
 // Package mcpclient is the client side of the MCP SDK: it starts a server as a
-// child process, speaks with it over its standard streams, and shows what was
-// said. It knows no tool and judges no answer: whoever drives it does.
+// child process, speaks with it over its standard streams or over HTTP, and
+// shows what was said, message by message. It knows no tool and judges no
+// answer: whoever drives it does.
 package mcpclient
 
 import (
@@ -8,11 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"slices"
-	"strings"
+	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -26,44 +23,98 @@ const (
 	Legacy = "2025-11-25"
 )
 
-// Server is a program to start.
-type Server struct {
-	// Path and Args are the program and its arguments, without its name.
-	Path string
-	Args []string
-	// Dir is its working directory; empty means ours.
-	Dir string
-	// Without names environment variables that it does not inherit from us.
-	Without []string
-	// Stderr takes its log; nil drops it.
-	Stderr io.Writer
+// Client is who connects, and what it can do.
+type Client struct {
+	// Name is what the server hears of it.
+	Name string
+	// Version is the protocol version that it asks for: Modern or Legacy.
+	Version string
+	// Tap, if set, is told of every message in the order in which it is sent or
+	// arrives, before anybody acts on it. Several goroutines may call it at once.
+	Tap func(Message)
+	// Person, if set, answers the questions that the server has for a person; the
+	// client then declares that it can ask one.
+	Person func(Question) Reply
+	// Announced asks for announcements of a changed list of resources.
+	Announced bool
 }
 
-// Session is one server that runs, and what it and its client say.
+// Question is what a server wants to ask a person.
+type Question struct {
+	// Text is shown to the person; Form is the JSON schema of what to fill in.
+	Text string
+	Form json.RawMessage
+}
+
+// Reply is what a person did with a question.
+type Reply struct {
+	// Action is accept, decline or cancel.
+	Action string
+	// Content is what was filled in, with accept.
+	Content map[string]any
+}
+
+// Session is a client that is connected to a server.
 type Session struct {
 	sdk *mcp.ClientSession
+	// idle closes connections that nobody uses: a server that is to stop waits
+	// five seconds for one that never sent a request.
+	idle func()
 }
 
 // patience is how long a server may take to end once its input is closed.
 const patience = 5 * time.Second
 
-// Start starts the server and connects to it, asking for this protocol version
-// (Modern or Legacy). The name is what the server hears of its client. The
+// Start starts the server and connects to it over its standard streams. The
 // server ends when ctx does, or with Close.
-func Start(ctx context.Context, s Server, name, version string) (*Session, error) {
-	cmd := exec.CommandContext(ctx, s.Path, s.Args...)
-	cmd.Dir, cmd.Stderr = s.Dir, s.Stderr
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(s.Without, name)
-	})
-	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd, TerminateDuration: patience},
-		&mcp.ClientSessionOptions{ProtocolVersion: version})
+func Start(ctx context.Context, s Server, c Client) (*Session, error) {
+	cmd := s.command(ctx)
+	cmd.Stderr = s.Stderr
+	session, err := c.connect(ctx, tapped{&mcp.CommandTransport{Command: cmd, TerminateDuration: patience}, c.Tap})
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", s.Path, err)
 	}
-	return &Session{session}, nil
+	return session, nil
+}
+
+// Dial connects to a server that listens at this URL, with a bearer token.
+func Dial(ctx context.Context, url, token string, c Client) (*Session, error) {
+	pool := http.DefaultTransport.(*http.Transport).Clone()
+	session, err := c.connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: url, MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: &tripper{next: pool, token: token, tap: c.Tap}},
+	})
+	if err != nil {
+		pool.CloseIdleConnections()
+		return nil, fmt.Errorf("connecting to %s: %w", url, err)
+	}
+	session.idle = pool.CloseIdleConnections
+	return session, nil
+}
+
+func (c Client) connect(ctx context.Context, t mcp.Transport) (*Session, error) {
+	o := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}
+	if c.Person != nil {
+		o.ElicitationHandler = c.elicit
+	}
+	if c.Announced {
+		o.ResourceListChangedHandler = func(context.Context, *mcp.ResourceListChangedRequest) {}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: c.Name, Version: "1"}, o)
+	session, err := client.Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: c.Version})
+	if err != nil {
+		return nil, err
+	}
+	return &Session{sdk: session}, nil
+}
+
+func (c Client) elicit(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	form, err := json.Marshal(r.Params.RequestedSchema)
+	if err != nil {
+		return nil, err
+	}
+	reply := c.Person(Question{Text: r.Params.Message, Form: form})
+	return &mcp.ElicitResult{Action: reply.Action, Content: reply.Content}, nil
 }
 
 // Protocol is the protocol version that both sides agreed on.
@@ -77,66 +128,14 @@ func (s *Session) Name() string {
 	return ""
 }
 
-// Tool is a tool as the server offers it.
-type Tool struct {
-	Name, Title, Description string
-	// ReadOnly and Destructive are the server's hints.
-	ReadOnly, Destructive bool
-}
-
-// Tools are all tools that the server offers, in its order.
-func (s *Session) Tools(ctx context.Context) ([]Tool, error) {
-	var all []Tool
-	for t, err := range s.sdk.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
-		}
-		tool := Tool{Name: t.Name, Title: t.Title, Description: t.Description}
-		if a := t.Annotations; a != nil {
-			tool.ReadOnly = a.ReadOnlyHint
-			tool.Destructive = a.DestructiveHint != nil && *a.DestructiveHint
-		}
-		all = append(all, tool)
-	}
-	return all, nil
-}
-
-// Answer is what came of a call.
-type Answer struct {
-	// Failed is the protocol's isError.
-	Failed bool
-	// Content is the structured content, JSON.
-	Content json.RawMessage
-	// Text is the first text block, for clients that read only text.
-	Text string
-}
-
-// Call calls a tool with these arguments, a JSON object. The error is one of
-// the protocol; a refusal by the tool is an Answer.
-func (s *Session) Call(ctx context.Context, tool string, args json.RawMessage) (Answer, error) {
-	res, err := s.sdk.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
-	if err != nil {
-		return Answer{}, err
-	}
-	a := Answer{Failed: res.IsError}
-	if res.StructuredContent != nil {
-		if a.Content, err = json.Marshal(res.StructuredContent); err != nil {
-			return Answer{}, err
-		}
-	}
-	for _, block := range res.Content {
-		if text, ok := block.(*mcp.TextContent); ok {
-			a.Text = text.Text
-			break
-		}
-	}
-	return a, nil
-}
-
-// Close closes the server's input and waits until it has ended.
+// Close ends the connection. A server that Start started ends too: its input is
+// closed, and Close waits until it has ended.
 func (s *Session) Close() error {
+	if s.idle != nil {
+		defer s.idle()
+	}
 	if err := s.sdk.Close(); err != nil && !errors.Is(err, mcp.ErrConnectionClosed) {
-		return fmt.Errorf("ending the server: %w", err)
+		return fmt.Errorf("ending the session: %w", err)
 	}
 	return nil
 }

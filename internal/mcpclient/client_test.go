@@ -23,7 +23,7 @@ func server(t *testing.T) mcpclient.Server {
 func TestBothErasAnswerTheSame(t *testing.T) {
 	for _, version := range []string{mcpclient.Modern, mcpclient.Legacy} {
 		t.Run(version, func(t *testing.T) {
-			s, err := mcpclient.Start(t.Context(), server(t), "test", version)
+			s, err := mcpclient.Start(t.Context(), server(t), mcpclient.Client{Name: "test", Version: version})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,13 +55,13 @@ func TestBothErasAnswerTheSame(t *testing.T) {
 func TestAServerThatCannotStartIsAnError(t *testing.T) {
 	missing := server(t)
 	missing.Path = filepath.Join(t.TempDir(), "nothing")
-	if _, err := mcpclient.Start(t.Context(), missing, "test", mcpclient.Modern); err == nil {
+	if _, err := mcpclient.Start(t.Context(), missing, mcpclient.Client{Name: "test", Version: mcpclient.Modern}); err == nil {
 		t.Error("a program that is not there was started")
 	}
 	var log bytes.Buffer
 	refusing := server(t)
 	refusing.Args, refusing.Stderr = []string{"tasks", "--no-such-option"}, &log
-	if _, err := mcpclient.Start(t.Context(), refusing, "test", mcpclient.Modern); err == nil {
+	if _, err := mcpclient.Start(t.Context(), refusing, mcpclient.Client{Name: "test", Version: mcpclient.Modern}); err == nil {
 		t.Error("a program that ended at once was connected to")
 	}
 }
