@@ -43,6 +43,7 @@ var groups = []group{
 	{"stdio", measureStdio},
 	{"store", measureWrites},
 	{"queries", measureQueries},
+	{"notes", measureNotes},
 	{"http", measureHTTP},
 	{"sessions", measureSessions},
 	{"tokens", measureTokens},
