@@ -109,6 +109,8 @@ func TestADeleteHappensOnlyOnAnIntactYesToThisVeryQuestion(t *testing.T) {
 		{"the first character altered", aliceToken, answered(1, flip(0), yes)},
 		{"a middle character altered", aliceToken, answered(1, flip(len(state)/2), yes)},
 		{"the last character altered", aliceToken, answered(1, flip(len(state)-1), yes)},
+		{"a line break behind it", aliceToken, answered(1, state+"\n", yes)},
+		{"a line break in it", aliceToken, answered(1, state[:9]+"\r\n"+state[9:], yes)},
 		{"cut short", aliceToken, answered(1, state[:len(state)-4], yes)},
 		{"made up", aliceToken, answered(1, "abc", yes)},
 		{"for another thing", aliceToken, answered(2, state, yes)},

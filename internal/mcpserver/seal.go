@@ -110,7 +110,7 @@ var (
 // not spend it.
 func (s *Seal) open(state, user, tool string, args []byte, target string) (sealed, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil {
+	if err != nil || base64.RawURLEncoding.EncodedLen(len(raw)) != len(state) { // line breaks, which Go skips
 		return sealed{}, errStateBroken
 	}
 	plain, err := s.current.Open(nil, nil, raw, stateVersion)
