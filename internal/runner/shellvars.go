@@ -65,7 +65,11 @@ func (j *judgement) sets(c *syntax.CallExpr, file *syntax.File) {
 	case setters[name]:
 		all := j.everybody()
 		for _, arg := range c.Args[1:] {
-			j.taint(j.flat(arg), all)
+			// Text with a hole in it is new each time that it is flattened: as a
+			// name it would be another variable in every round, without end.
+			if text := j.flat(arg); len(holesIn(text)) == 0 {
+				j.taint(text, all)
+			}
 		}
 		if name == "read" || name == "mapfile" || name == "readarray" {
 			j.taint("REPLY", all)
