@@ -1,0 +1,119 @@
+package runner_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/go-task/task/v3"
+	"mvdan.cc/sh/v3/syntax"
+
+	"handrail/internal/runner"
+	"handrail/internal/taskfile"
+)
+
+// FuzzValues plays tasks of every kind of landing with any value that is accepted.
+func FuzzValues(f *testing.F) {
+	for i := range landings {
+		for _, v := range []string{"abc", "$(pwn)", "a b", "-x"} {
+			f.Add(uint(i), v)
+		}
+	}
+	type listed struct {
+		dir  string
+		decl taskfile.Decl
+	}
+	known := make([]listed, len(landings))
+	for i, l := range landings {
+		known[i].dir, known[i].decl = l.declared(f)
+	}
+	f.Fuzz(func(t *testing.T, which uint, value string) {
+		i := which % uint(len(landings))
+		landings[i].harmless(t, known[i].dir, known[i].decl, value)
+	})
+}
+
+// FuzzCommands takes any command that an author could write around {{.X}}: with
+// no value that is accepted may it become another command.
+func FuzzCommands(f *testing.F) {
+	for _, l := range landings {
+		if command, ok := strings.CutPrefix(l.task, "cmd: "); ok {
+			command = strings.Trim(command, "'|")
+			for _, v := range []string{"abc", "$(pwn)", "a b", "'", "\""} {
+				f.Add(command, v)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, command, value string) {
+		if !strings.Contains(command, "{{.X}}") || strings.Count(command, "{{") != strings.Count(command, "{{.X}}") || len(command) > 300 {
+			t.Skip()
+		}
+		dir := t.TempDir()
+		text := fmt.Sprintf("version: '3'\ntasks:\n  t:\n    vars: {X: '{{.X | default \"\"}}'}\n    cmds:\n      - %q\n", command)
+		if err := os.WriteFile(filepath.Join(dir, "Taskfile.yml"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		listing := runner.List(t.Context(), dir)
+		if listing.Error != "" || len(listing.Tasks) != 1 || len(listing.Tasks[0].Vars) != 1 {
+			t.Skip()
+		}
+		d := listing.Tasks[0]
+		d.Vars[0].Default = nil
+		if value == "" || accepts(d, value) != nil {
+			t.Skip()
+		}
+		got, err := shape(t, dir, value)
+		if err != nil {
+			t.Fatalf("%q with %q cannot be parsed: %v", command, value, err)
+		}
+		for _, like := range []string{"qqq", "7"} {
+			if accepts(d, like) != nil {
+				continue
+			}
+			want, err := shape(t, dir, like)
+			if err == nil && got != want {
+				t.Errorf("%q with %q (X lands in %v) is\n%s\nand with %q\n%s", command, value, d.Vars[0].Places, got, like, want)
+			}
+		}
+	})
+}
+
+// shape fills in the command and tells how a shell reads it, whatever the words
+// say.
+func shape(t *testing.T, dir, value string) (string, error) {
+	t.Helper()
+	e, name, err := runner.Rehearse(t.Context(), taskfile.Order{Op: taskfile.OpRun, Dir: dir, Task: "t", Vars: map[string]any{"X": value}})
+	if err != nil {
+		return "", err
+	}
+	compiled, err := e.CompiledTask(&task.Call{Task: name})
+	if err != nil {
+		return "", err
+	}
+	file, err := syntax.NewParser(syntax.KeepComments(true)).Parse(strings.NewReader(compiled.Cmds[0].Cmd), "")
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	depth := 0
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if node == nil {
+			depth--
+			return true
+		}
+		fmt.Fprintf(&b, "%s%s", strings.Repeat(" ", depth), strings.TrimPrefix(reflect.TypeOf(node).String(), "*syntax."))
+		if lit, ok := node.(*syntax.Lit); ok {
+			fmt.Fprintf(&b, " %d patterns", strings.Count(lit.Value, "*")+strings.Count(lit.Value, "?")+strings.Count(lit.Value, "[")+strings.Count(lit.Value, "~")+strings.Count(lit.Value, "{"))
+		}
+		if exp, ok := node.(*syntax.ParamExp); ok && exp.Param != nil {
+			fmt.Fprintf(&b, " %s", exp.Param.Value)
+		}
+		b.WriteByte('\n')
+		depth++
+		return true
+	})
+	return b.String(), nil
+}
