@@ -166,7 +166,9 @@ func (a *App) openRecord(ctx context.Context, path string) error {
 	return nil
 }
 
-// Tool is the tool of this name, or NotFound with the names there are.
+// Tool is the tool of this name, or NotFound with the names there are. Where it
+// may be missing only because a root could not be loaded, it is Unavailable with
+// the reason.
 func (a *App) Tool(name string) (tool.Tool, error) {
 	var names []string
 	if a.project != nil {
@@ -183,6 +185,11 @@ func (a *App) Tool(name string) (tool.Tool, error) {
 				return t, nil
 			}
 			names = append(names, t.Spec.Name)
+		}
+	}
+	if a.project != nil {
+		if why := a.project.problems(); why != "" {
+			return tool.Tool{}, fault.New(fault.Unavailable, "there is no tool %q: %s", name, why)
 		}
 	}
 	return tool.Tool{}, fault.New(fault.NotFound, "there is no tool %q; there are: %s", name, strings.Join(names, ", "))

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"handrail/internal/config"
@@ -127,6 +129,18 @@ func (k *commands) begin(ctx context.Context) {
 			k.warn(err)
 		}
 	})
+}
+
+// problems are the reasons why roots could not be loaded, each once; empty where
+// all are well.
+func (k *commands) problems() string {
+	var all []string
+	for _, r := range k.project.Plan().Roots {
+		if r.Error != "" && !slices.Contains(all, r.Error) {
+			all = append(all, r.Error)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func (k *commands) warn(err error) {

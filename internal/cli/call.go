@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,9 @@ func newCall(env Env) *cobra.Command {
 	cmd.Short = "Call one tool and print its result"
 	cmd.Long = `Call one tool through the same door as any MCP client, and print the result
 as JSON. The arguments are one JSON object; - reads them from standard input.
-The call is checked, confirmed and recorded like every other.
+The call is checked, confirmed and recorded like every other; where a person must
+be asked, you are, at a terminal. What a task of a Taskfile prints goes to
+standard error.
 
 The preset is ` + defaultPreset + ` where none is named. See the tools: handrail tools`
 	cmd.Example = `  handrail call add_task '{"title":"Water the plants","due":"2027-03-01"}'
@@ -143,12 +146,23 @@ func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error 
 	}
 	t, err := a.Tool(name)
 	if err != nil {
-		return exit{ExitUsage, errors.Join(failure(err), a.Close())}
+		status := ExitUsage
+		if fault.CodeOf(err) == fault.Unavailable {
+			status = ExitFailed
+		}
+		return exit{status, errors.Join(failure(err), a.Close())}
 	}
 	person := newTerminal(env)
 	o := callDoor(ctx, a.Door, t, raw, person)
 	if err := a.Close(); err != nil {
 		return exit{ExitFailed, err}
+	}
+	// What a run printed is not in the envelope, and its logs end with this
+	// process. stdout stays one JSON object.
+	for _, b := range o.Blocks {
+		if b.Meta["stream"] != nil {
+			fmt.Fprintln(env.Err, strings.TrimSuffix(visibleOutput(b.Text), "\n"))
+		}
 	}
 	if _, err := fmt.Fprintf(env.Out, "%s\n", visibleJSON(o.Envelope())); err != nil {
 		return exit{ExitFailed, err}
@@ -157,8 +171,15 @@ func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error 
 		return nil
 	}
 	e := exit{status: statusOf(o.Fault.Code)}
-	if o.Fault.Code == fault.ConfirmationRequired && person == nil && c.Confirm == string(tool.Ask) {
-		e.err = fmt.Errorf("nobody can be asked here: run this at a terminal, or put --confirm argument before the tool and \"confirm\":true into the object")
+	if o.Fault.Code == fault.ConfirmationRequired && person == nil {
+		switch tool.Policy(c.Confirm) {
+		case tool.Ask:
+			e.err = errors.New("nobody can be asked here: run this at a terminal, or put --confirm argument before the tool and \"confirm\":true into the object")
+		case tool.Auto:
+			if t.Spec.Effect == tool.Run {
+				e.err = errors.New("nobody can be asked here: run this at a terminal")
+			}
+		}
 	}
 	return e
 }

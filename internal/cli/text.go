@@ -48,6 +48,16 @@ func visibleLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// visibleOutput is what a program printed: as visibleLines, and tabs, which only
+// move the cursor on, stay.
+func visibleOutput(s string) string {
+	parts := strings.Split(s, "\t")
+	for i := range parts {
+		parts[i] = visibleLines(parts[i])
+	}
+	return strings.Join(parts, "\t")
+}
+
 // visibleJSON is the same JSON with every hidden character escaped.
 func visibleJSON(b []byte) string {
 	s := string(b)

@@ -121,6 +121,10 @@ func printTools(env Env, preset config.Preset, offer app.Offer) error {
 			return err
 		}
 	}
+	if offer.Live() {
+		_, err := fmt.Fprintf(env.Out, "\nBeside these, one tool for each task. Here and now: handrail call %s taskfile_list\n", preset.Name)
+		return err
+	}
 	return nil
 }
 

@@ -33,7 +33,7 @@ func FindRunner(self string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return filepath.Abs(path)
 	}
-	return "", fault.New(fault.Unavailable, "%s is neither beside handrail nor on PATH, and no task can be listed or run without it; install it with `go install handrail/cmd/%s`", RunnerName, RunnerName)
+	return "", fault.New(fault.Unavailable, "%s is neither beside handrail nor on PATH, and no task can be listed or run without it; build ./cmd/%s and put it beside handrail", RunnerName, RunnerName)
 }
 
 // Environment is what a run's environment keeps of environ. deny has the names of

@@ -231,7 +231,7 @@ func (r Result) conclude(reply Reply, how ending, timeout time.Duration) (Result
 	case byDeadline:
 		r.TimedOut = true
 		r.Err = fmt.Sprintf("it took longer than %s and was ended", timeout)
-		return r, fault.New(fault.Timeout, "task %q %s", r.Task, r.Err)
+		return r, fault.New(fault.Timeout, "task %q: %s", r.Task, r.Err)
 	case byCaller:
 		r.Cancelled = true
 		r.Err = "it was cancelled"
