@@ -119,7 +119,7 @@ func TestEveryArgumentIsBoundAsTheContractHasIt(t *testing.T) {
 }
 
 type schema struct {
-	Type                                                       string
+	Type                                                       any // a text, but for what may be null
 	Format                                                     string
 	Enum                                                       []any
 	MinLength, MaxLength, MinItems, MaxItems, Minimum, Maximum *int64
@@ -147,7 +147,7 @@ func (s schema) arguments(at string) (all []string) {
 }
 
 func (s schema) rule() string {
-	words := []string{s.Type}
+	words := []string{fmt.Sprint(s.Type)}
 	bounds := func(what string, least, most *int64) {
 		if least == nil && most == nil {
 			return
@@ -222,6 +222,22 @@ func TestAConfirmationIsAnArgumentUnderArgumentAndAutoOnlyAndAsksForConsent(t *t
 		}
 		if (there == 1) != row.there || (needed == 1) != row.needed {
 			t.Errorf("%s with %q: confirm is in %d tools, required in %d", row.preset, row.policy, there, needed)
+		}
+	}
+}
+
+func TestAnOutputSchemaDescribesBothArmsOfTheEnvelope(t *testing.T) {
+	for _, p := range config.Presets {
+		for _, tl := range offer(t, p.Name, nil).Tools() {
+			var s schema
+			if err := json.Unmarshal(tl.OutputSchema(), &s); err != nil {
+				t.Fatal(err)
+			}
+			fault := s.Properties["error"]
+			if s.Type != "object" || !slices.Equal(s.Required, []string{"ok"}) || s.Properties["ok"].rule() != "boolean" || s.Properties["data"].rule() != "object" ||
+				fault.rule() != "object" || fault.Properties["code"].rule() != "string" || fault.Properties["message"].rule() != "string" {
+				t.Errorf("%s %s: %s", p.Name, tl.Spec.Name, tl.OutputSchema())
+			}
 		}
 	}
 }
