@@ -33,6 +33,9 @@ type HTTPOptions struct {
 	Rate, Burst int
 	// Ready reports whether the stores can be reached.
 	Ready func(context.Context) error
+	// ReadTimeout is how long a client may take to send a request, its body
+	// included; 30 s by default.
+	ReadTimeout time.Duration
 	// Now is the clock.
 	Now func() time.Time
 	// Logger is for the operator.
@@ -45,8 +48,10 @@ const (
 	maxBody = MaxLine
 	// maxHeader is the most bytes of a request's header.
 	maxHeader = 64 << 10
-	// readTimeout is how long a client may take to send a request.
-	readTimeout = 30 * time.Second
+	// defaultReadTimeout is how long a client may take to send a request, and
+	// headerTimeout how long for its header alone.
+	defaultReadTimeout = 30 * time.Second
+	headerTimeout      = 10 * time.Second
 	// maxCalls and maxStreams bound what one user runs and holds open at once.
 	maxCalls   = 256
 	maxStreams = 4096
@@ -61,6 +66,7 @@ type HTTP struct {
 	hosts, origins []string
 	users          *users
 	rate           *rates
+	readTimeout    time.Duration
 	ready          func(context.Context) error
 	logger         *slog.Logger
 	metrics        *metricSet
@@ -80,6 +86,9 @@ func NewHTTP(o HTTPOptions) (*HTTP, error) {
 	h := &HTTP{tokens: o.Tokens, hosts: hosts, origins: origins, ready: o.Ready, logger: o.Logger, metrics: newMetricSet()}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if h.readTimeout = o.ReadTimeout; h.readTimeout == 0 {
+		h.readTimeout = defaultReadTimeout
 	}
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	h.users = newUsers(o.NewServer, o.Now, h.stopping, o.Logger)
@@ -149,7 +158,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.Ser
 // ShutdownTimeout, and returns nil.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
+		// ReadTimeout also bounds what the server reads of a body that nobody wanted,
+		// before it sends the refusal; inspect lifts it for requests that are read.
+		Handler: h, ReadHeaderTimeout: min(headerTimeout, h.readTimeout), ReadTimeout: h.readTimeout, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(h.logger.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

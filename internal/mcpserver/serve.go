@@ -93,6 +93,9 @@ func (h *HTTP) inspect(w http.ResponseWriter, r *http.Request) (in inspected, ok
 	in.modern = r.Header.Get(versionHeader) >= modernEra
 	if r.Method != http.MethodPost {
 		in.stream = r.Method == http.MethodGet && !in.modern
+		if r.ContentLength == 0 {
+			mayWait(w)
+		}
 		return in, true
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -133,14 +136,22 @@ func (h *HTTP) inspect(w http.ResponseWriter, r *http.Request) (in inspected, ok
 	return in, true
 }
 
-// readBody reads a whole body within the bounds of size and time.
+// readBody reads a whole body within the bounds of size and time. Where it
+// fails the deadline stays, since the server reads on before it answers.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	control := http.NewResponseController(w)
-	// A writer that knows no deadlines, as in tests, goes without.
-	_ = control.SetReadDeadline(time.Now().Add(readTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		mayWait(w)
+	}
 	return body, err
+}
+
+// mayWait lifts the deadline for reading from a request that has been read: from
+// here on the connection tells only whether the client is still there, and a call
+// or a stream may last.
+func mayWait(w http.ResponseWriter) {
+	// A writer that knows no deadlines, as in tests, goes without.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // exactID reports whether the SDK, which reads numbers as floating point,
