@@ -285,7 +285,7 @@ func here(t *testing.T, home, word string) string {
 // The page of all clients leaves out none of them, and none of the presets
 // that a person would configure.
 func TestThePageOfClientsHasEveryPresetForEveryClient(t *testing.T) {
-	want := []string{"tasks", "workspace", "basic"}
+	want := []string{"tasks", "workspace", "basic", "taskfile"}
 	got := map[string]map[string]bool{}
 	for _, shown := range hostEntries(t) {
 		if filepath.Base(shown.page) != "clients.md" || strings.Contains(shown.page, "zh") {
