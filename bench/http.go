@@ -154,11 +154,17 @@ func (l *lab) everything(env ...string) (s *site, name string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		s, err = l.ourSite(env, "serve", "--toolsets", "tasks,notes,todo,taskfile,demo", "--root", notes, "--db", db)
+		s, err = l.ourSite(env, append([]string{"serve", "--db", db}, l.serveArgs(notes, notes)...)...)
 		return s, "all toolsets", err
 	}
 	s, err = l.ourSite(append(env, "TASKS_DB_PATH="+db), "tasks")
 	return s, "the tasks preset", err
+}
+
+// serveArgs switch everything on.
+func (l *lab) serveArgs(notes, project string) []string {
+	return []string{"--toolsets", "tasks,notes,todo,taskfile,demo", "--root", notes, "--taskfile-root", project,
+		"--allow-write", "add_task,complete_task,delete_task,notes_write,notes_append,tasks_add,tasks_complete"}
 }
 
 // has reports whether the program has a command.

@@ -44,6 +44,7 @@ var groups = []group{
 	{"store", measureWrites},
 	{"queries", measureQueries},
 	{"notes", measureNotes},
+	{"taskfile", measureTaskfile},
 	{"http", measureHTTP},
 	{"sessions", measureSessions},
 	{"tokens", measureTokens},

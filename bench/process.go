@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -149,11 +150,13 @@ func (l *lab) resident(c contender) func() (float64, error) {
 	}
 }
 
+var errNoProc = errors.New("resident memory is read from /proc, which is not here")
+
 // residentOf is the resident memory of a process, in MB.
 func residentOf(pid int) (float64, error) {
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
-		return 0, fmt.Errorf("resident memory is read from /proc: %w", err)
+		return 0, errors.Join(errNoProc, err)
 	}
 	m := rssLine.FindSubmatch(status)
 	if m == nil {

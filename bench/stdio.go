@@ -88,20 +88,3 @@ func measureStdio(l *lab) ([]row, error) {
 	}
 	return rows, nil
 }
-
-func measureTokens(l *lab) ([]row, error) {
-	ours, err := l.seeded("ours", l.ours)
-	if err != nil {
-		return nil, err
-	}
-	client, err := ours.start(wire.Modern)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	line, err := client.Request("tools/list", "")
-	if err != nil {
-		return nil, err
-	}
-	return []row{{what: "tools/list of tasks, bytes ÷ 4", unit: "tokens", ours: series{float64(len(line)) / 4}, target: figureAtMost(3000)}}, nil
-}
