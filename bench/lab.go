@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"handrail/bench/wire"
@@ -24,6 +23,8 @@ type lab struct {
 	handrail, sdk string
 	// node and script start the TypeScript baseline; noNode says why they cannot.
 	node, script, noNode string
+	// loadBefore is how busy the machine was before anything was measured.
+	loadBefore string
 }
 
 func newLab(ctx context.Context, short bool, program string) (*lab, error) {
@@ -35,7 +36,7 @@ func newLab(ctx context.Context, short bool, program string) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{ctx: ctx, short: short, root: root, dir: dir}
+	l := &lab{ctx: ctx, short: short, root: root, dir: dir, loadBefore: loadAverage()}
 	if l.handrail = program; program == "" {
 		l.handrail, err = l.build("./cmd/handrail")
 	}
@@ -161,9 +162,4 @@ func (l *lab) turns(rounds int, measure ...func() (float64, error)) ([]series, e
 		}
 	}
 	return all, nil
-}
-
-// machine describes where the run was, without a name or a path.
-func (l *lab) machine() string {
-	return fmt.Sprintf("%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, strings.TrimPrefix(runtime.Version(), "go"))
 }

@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string) error {
 		return nil
 	}
 	var page strings.Builder
-	if err := render(&page, rows, l.machine()); err != nil {
+	if err := render(&page, rows, l.circumstances()); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(l.root, "docs", "performance.md"), []byte(page.String()), 0o644)

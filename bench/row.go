@@ -58,7 +58,7 @@ const (
 	met          verdict = "met"
 	missedTarget verdict = "MISSED"
 	noTarget     verdict = "–"
-	notMeasured  verdict = "not measured"
+	notMeasured  verdict = "LEFT OUT"
 )
 
 // row is one line of the table.
@@ -84,10 +84,14 @@ func (r row) verdict() verdict {
 	case r.target == target{}:
 		return noTarget
 	}
-	got := r.ratio().median()
+	all := r.ratio()
 	if r.target.figure {
-		got = r.ours.median()
+		all = r.ours
 	}
+	if len(all) == 0 {
+		return missedTarget // what was not measured cannot be met
+	}
+	got := all.median()
 	if r.target.atLeast && got >= r.target.bound || !r.target.atLeast && got <= r.target.bound {
 		return met
 	}
@@ -132,7 +136,7 @@ func (r row) ratioText() string {
 // String is the row for a terminal.
 func (r row) String() string {
 	if r.missing != "" {
-		return fmt.Sprintf("%-12s %s; beside %s: %s", r.verdict(), r.what, r.beside, r.missing)
+		return fmt.Sprintf("%-12s %s: %s", r.verdict(), r.what, r.missing)
 	}
 	text := fmt.Sprintf("%-12s %s: %s", r.verdict(), r.what, r.figures(r.ours))
 	if r.beside != "" {
