@@ -3,7 +3,9 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,14 +17,7 @@ import (
 func TestEveryHostAcceptsEveryTool(t *testing.T) {
 	name := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,51}$`)
 	for _, p := range config.Presets {
-		var list struct {
-			Tools []struct {
-				Name, Title, Description string
-				InputSchema              map[string]any
-				OutputSchema             map[string]any
-				Annotations              map[string]any
-			}
-		}
+		var list toolList
 		if err := json.Unmarshal(listTools(t, p), &list); err != nil {
 			t.Fatal(err)
 		}
@@ -30,33 +25,85 @@ func TestEveryHostAcceptsEveryTool(t *testing.T) {
 			t.Errorf("%s has no tools", p.Name)
 		}
 		for _, tool := range list.Tools {
-			at := p.Name + " " + tool.Name
 			if !name.MatchString(tool.Name) {
-				t.Errorf("%s: a name begins with a letter and has at most 52 letters, digits, _ and -", at)
+				t.Errorf("%s %s: a name begins with a letter and has at most 52 letters, digits, _ and -", p.Name, tool.Name)
 			}
-			if tool.Title == "" || tool.Description == "" {
-				t.Errorf("%s has no title or no description", at)
+			for _, fault := range lintDescribed(tool.InputSchema, "inputSchema") {
+				t.Errorf("%s %s: %s", p.Name, tool.Name, fault)
 			}
-			for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "title"} {
-				if _, there := tool.Annotations[hint]; !there {
-					t.Errorf("%s does not say %s", at, hint)
-				}
-			}
-			for _, s := range []struct {
-				kind   string
-				schema map[string]any
-			}{{"inputSchema", tool.InputSchema}, {"outputSchema", tool.OutputSchema}} {
-				if s.schema["type"] != "object" {
-					t.Errorf("%s: %s is no object", at, s.kind)
-				}
-				for _, fault := range lintSchema(s.schema, s.kind) {
-					t.Errorf("%s: %s", at, fault)
-				}
-			}
-			for _, fault := range lintClosed(tool.InputSchema, "inputSchema") {
-				t.Errorf("%s: %s", at, fault)
-			}
+			tool.lint(t, p.Name)
 		}
+	}
+}
+
+// The tools of tasks have the authors' names, and schemas of ours: those of this
+// repository's own Taskfile, and of one with every kind of variable.
+func TestEveryHostAcceptsTheToolsOfTasks(t *testing.T) {
+	name := regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+	p, _ := config.FindPreset("taskfile")
+	own, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for root, task := range map[string]string{own: "build", "": "deploy"} {
+		b := setUp(t, p)
+		if at := slices.Index(b.flags, "--root"); root != "" {
+			b.flags[at+1] = root
+		}
+		out, _ := b.serve(t, modern(t, 1, "tools/list", nil))
+		var reply struct{ Result toolList }
+		if len(out) != 1 || json.Unmarshal([]byte(out[0]), &reply) != nil {
+			t.Fatalf("tools/list answered %q", out)
+		}
+		found := false
+		for _, tool := range reply.Result.Tools {
+			found = found || tool.Name == task
+			if !name.MatchString(tool.Name) {
+				t.Errorf("%q is no name of a tool", tool.Name)
+			}
+			tool.lint(t, "taskfile")
+		}
+		if !found {
+			t.Errorf("%s has no tool for its task %s", root, task)
+		}
+	}
+}
+
+// toolList is the result of tools/list.
+type toolList struct{ Tools []offered }
+
+type offered struct {
+	Name, Title, Description string
+	InputSchema              map[string]any
+	OutputSchema             map[string]any
+	Annotations              map[string]any
+}
+
+// lint reports what some host refuses.
+func (tool offered) lint(t *testing.T, preset string) {
+	t.Helper()
+	at := preset + " " + tool.Name
+	if tool.Title == "" || tool.Description == "" {
+		t.Errorf("%s has no title or no description", at)
+	}
+	for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "title"} {
+		if _, there := tool.Annotations[hint]; !there {
+			t.Errorf("%s does not say %s", at, hint)
+		}
+	}
+	for _, s := range []struct {
+		kind   string
+		schema map[string]any
+	}{{"inputSchema", tool.InputSchema}, {"outputSchema", tool.OutputSchema}} {
+		if s.schema["type"] != "object" {
+			t.Errorf("%s: %s is no object", at, s.kind)
+		}
+		for _, fault := range lintSchema(s.schema, s.kind) {
+			t.Errorf("%s: %s", at, fault)
+		}
+	}
+	for _, fault := range lintClosed(tool.InputSchema, "inputSchema") {
+		t.Errorf("%s: %s", at, fault)
 	}
 }
 
@@ -103,6 +150,22 @@ func lintClosed(v any, at string) (faults []string) {
 	properties, _ := s["properties"].(map[string]any)
 	for name, p := range properties {
 		faults = append(faults, lintClosed(p, at+"."+name)...)
+	}
+	return faults
+}
+
+// lintDescribed finds properties that no model could guess the meaning of.
+func lintDescribed(v any, at string) (faults []string) {
+	s, _ := v.(map[string]any)
+	if items, there := s["items"]; there {
+		faults = append(faults, lintDescribed(items, at+"[]")...)
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for name, p := range properties {
+		if text, _ := p.(map[string]any)["description"].(string); text == "" {
+			faults = append(faults, at+"."+name+" is not described")
+		}
+		faults = append(faults, lintDescribed(p, at+"."+name)...)
 	}
 	return faults
 }

@@ -26,7 +26,7 @@ func multiply() tool.Tool {
 }
 
 func arithmetic(name, title, doc string, f func(a, b float64) float64) tool.Tool {
-	return tool.New(tool.Spec{Name: name, Title: title, Doc: doc},
+	return tool.New(tool.Spec{Name: name, Title: title, Doc: doc, Args: tool.Args{"a": {Doc: "One number."}, "b": {Doc: "The other number."}}},
 		func(_ context.Context, _ *tool.Call, in operands) (result, error) {
 			out := f(in.A, in.B)
 			if math.IsInf(out, 0) || math.IsNaN(out) {

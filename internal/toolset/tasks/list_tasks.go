@@ -27,7 +27,7 @@ func (t tasks) listTasks() tool.Tool {
 		Doc:   "List tasks by id, optionally filtered. Due bounds are inclusive; tasks without a due date never match one. nextCursor means there are more.",
 		Args: tool.Args{
 			"filter":           {Doc: "Only tasks that match all of these."},
-			"filter.status":    {Enum: []string{string(task.Open), string(task.Done)}},
+			"filter.status":    {Doc: "Open ones, or done ones.", Enum: []string{string(task.Open), string(task.Done)}},
 			"filter.tag":       {Doc: "Has this tag, exactly.", MinLength: 1, MaxLength: task.MaxTag},
 			"filter.dueAfter":  {Doc: "Due this day or later, YYYY-MM-DD.", Format: "date"},
 			"filter.dueBefore": {Doc: "Due this day or earlier, YYYY-MM-DD.", Format: "date"},

@@ -33,7 +33,7 @@ func listTasks(list *todo.List) tool.Tool {
 		Title: "List tasks in tasks.json",
 		Doc:   "List tasks by id, open ones by default. nextCursor means there are more.",
 		Args: tool.Args{
-			"status": {Enum: []string{todo.Open, todo.Done, todo.All}, Default: todo.Open},
+			"status": {Doc: "Open ones, done ones, or all.", Enum: []string{todo.Open, todo.Done, todo.All}, Default: todo.Open},
 			"tag":    {Doc: "Has this tag, exactly.", MinLength: 1, MaxLength: todo.MaxTagUnits},
 			"limit":  {Doc: "Most tasks in one answer.", Min: 1, HasMin: true, Max: todo.MaxListed, Default: todo.DefaultListed},
 			"cursor": {Doc: "nextCursor of the answer before.", MinLength: 1, MaxLength: 4000},
@@ -59,7 +59,7 @@ func addTask(list *todo.List) tool.Tool {
 		Args: tool.Args{
 			"title":  {Doc: "What is to be done; not only white space.", MinLength: 1, MaxLength: todo.MaxTitleUnits},
 			"due":    {Doc: "The day it is due, YYYY-MM-DD.", Format: "date", MinLength: 1},
-			"tags":   {MaxItems: todo.MaxTags},
+			"tags":   {Doc: "Labels; repeated ones are folded.", MaxItems: todo.MaxTags},
 			"tags[]": {MinLength: 1, MaxLength: todo.MaxTagUnits},
 		},
 	}, func(ctx context.Context, _ *tool.Call, in added) (todo.Task, error) {
