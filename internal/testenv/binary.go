@@ -77,9 +77,7 @@ func buildProgram(name string) (string, error) {
 	if err := noteSources(root); err != nil {
 		return "", err
 	}
-	// The build id of the main package changes exactly when the code of any
-	// package below it does, and asking for it compiles but does not link.
-	id, err := goCommand(root, "list", "-export", "-f", "{{.BuildID}}", "./cmd/"+name)
+	id, err := codeOf(root, "./cmd/"+name)
 	if err != nil {
 		return "", err
 	}
@@ -119,6 +117,14 @@ func buildProgram(name string) (string, error) {
 		}
 	}
 	return path, nil
+}
+
+// codeOf changes exactly when the code of a program does, and asking for it
+// compiles but does not link. It is the build ids of all its packages: that of
+// the main package alone stays as it was where a function below changes that
+// nobody's compilation looks into.
+func codeOf(dir, program string) (string, error) {
+	return goCommand(dir, "list", "-deps", "-export", "-f", "{{.ImportPath}} {{.BuildID}}", program)
 }
 
 // goCommand runs the go command without cgo and returns what it printed.

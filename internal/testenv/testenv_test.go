@@ -81,6 +81,45 @@ func TestBinaryIsBuiltOnceAndRuns(t *testing.T) {
 	}
 }
 
+// The inside of a function far below changes no other package's compilation,
+// and must still make another program.
+func TestEveryChangeOfAProgramsCodeIsSeen(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{
+		"go.mod":       "module probe\n\ngo 1.26\n",
+		"main.go":      "package main\n\nimport \"probe/a\"\n\nfunc main() { a.Do() }\n",
+		"a/a.go":       "package a\n\nimport \"probe/b\"\n\n//go:noinline\nfunc Do() { b.Do() }\n",
+		"b/b.go":       "package b\n\n//go:noinline\nfunc Do() { println(1) }\n",
+		"b/b_test.go":  "package b\n",
+		"b/README.txt": "x",
+	}
+	code := func(name, text string) string {
+		t.Helper()
+		files[name] = text
+		for name, text := range files {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id, err := testenv.CodeOf(dir, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := code("b/README.txt", "y")
+	if code("b/b_test.go", "package b\n\nvar x = 1\n") != first {
+		t.Error("a change that is in no program is taken for one")
+	}
+	if code("b/b.go", strings.ReplaceAll(files["b/b.go"], "1", "2")) == first {
+		t.Error("a change inside a function is not seen")
+	}
+}
+
 func TestBinaryIsHandedToTheUnprivilegedRun(t *testing.T) {
 	path := testenv.Binary(t)
 	if testenv.Unprivileged(t) {
