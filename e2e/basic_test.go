@@ -62,10 +62,15 @@ func silent(t *testing.T, s *testenv.Server) {
 	}
 }
 
-// drive runs one of clients/ with the teaching server and reports what it found.
+// drive runs one of clients/, with words before its server, and reports what it
+// found; least is how many checks it makes.
 func drive(t *testing.T, least int, name string, words []string, env []string, server ...string) {
 	t.Helper()
-	node := testenv.Node(t)
+	driveWith(t, testenv.Node(t), least, name, words, env, server...)
+}
+
+func driveWith(t *testing.T, node string, least int, name string, words []string, env []string, server ...string) {
+	t.Helper()
 	if why := modules(); why != "" {
 		testenv.LeftOut(t, why)
 	}
@@ -93,31 +98,59 @@ func drive(t *testing.T, least int, name string, words []string, env []string, s
 	}
 }
 
-// clientsOfBasic are the scripts for the teaching server, each with its mode.
-var clientsOfBasic = []struct{ name, script, mode string }{
-	{"typescript v2 legacy", "basic-v2.mjs", "legacy"},
-	{"typescript v2 modern", "basic-v2.mjs", "modern"},
-	{"typescript v2 auto", "basic-v2.mjs", "auto"},
-	{"typescript v1", "basic-v1.mjs", ""},
+// basicClient is a script for the teaching server: with its mode, the least
+// number of checks that it makes, and the Node that it needs.
+type basicClient struct {
+	name, script, mode string
+	least, node        int
+	onlyHTTP           bool
+}
+
+func (c basicClient) drive(t *testing.T, env []string, server ...string) {
+	t.Helper()
+	var words []string
+	if c.mode != "" {
+		words = []string{c.mode}
+	}
+	driveWith(t, testenv.NodeAtLeast(t, max(c.node, 20)), c.least, c.script, words, env, server...)
+}
+
+var basicClients = []basicClient{
+	{name: "typescript v2 legacy", script: "basic-v2.mjs", mode: "legacy", least: 300},
+	{name: "typescript v2 modern", script: "basic-v2.mjs", mode: "modern", least: 300},
+	{name: "typescript v2 auto", script: "basic-v2.mjs", mode: "auto", least: 300},
+	{name: "typescript v1", script: "basic-v1.mjs", least: 300},
+	{name: "mcp-remote legacy", script: "basic-v1.mjs", mode: "legacy", least: 300, node: 22, onlyHTTP: true},
+	{name: "mcp-remote auto", script: "basic-v1.mjs", mode: "auto", least: 300, node: 22, onlyHTTP: true},
+	{name: "inspector legacy", script: "inspector-basic.mjs", mode: "legacy", least: 25},
+	{name: "inspector modern", script: "inspector-basic.mjs", mode: "modern", least: 25},
+	{name: "mcporter", script: "mcporter-basic.mjs", least: 6, onlyHTTP: true},
 }
 
 func TestTheTeachingServerOverStdio(t *testing.T) {
 	t.Parallel()
-	for _, c := range clientsOfBasic {
+	for _, c := range basicClients {
+		if c.onlyHTTP {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			drive(t, 300, c.script, []string{c.mode}, nil, testenv.Binary(t), "basic")
+			c.drive(t, nil, testenv.Binary(t), "basic")
 		})
 	}
 }
 
 func TestTheTeachingServerOverHTTPWithTwoUsersAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, c := range clientsOfBasic {
+	for _, c := range basicClients {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := servePair(t)
-			drive(t, 310, c.script, []string{c.mode}, []string{"HANDRAIL_E2E_TOKENS=" + tokens}, p.one.URL, p.two.URL)
+			c.drive(t, []string{"HANDRAIL_E2E_TOKENS=" + tokens}, p.one.URL, p.two.URL)
+			verified(t, p.db)
+			if strings.HasPrefix(c.script, "basic-") && !strings.Contains(strings.Join(audited(t, p.db, "process_steps", "error"), ""), `"cancelled"`) {
+				t.Error("the record has no call that was cancelled: the client gave up and the server did not hear of it")
+			}
 		})
 	}
 }

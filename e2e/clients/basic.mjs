@@ -16,9 +16,9 @@ const item = (id) => `tasks://items/${id}`;
 /** What a library may report that is no fault of the server's. */
 export const harmless = /abort|cancel|terminated|unknown message ID|progress notification for an unknown token/i;
 
-/** Waits until condition holds, or gives up after ten seconds. */
+/** Waits until condition holds, or gives up after five seconds. */
 export async function until(condition) {
-  for (const end = Date.now() + 10_000; Date.now() < end; await new Promise((r) => setTimeout(r, 20))) if (condition()) return true;
+  for (const end = Date.now() + 5000; Date.now() < end; await new Promise((r) => setTimeout(r, 20))) if (condition()) return true;
   return condition();
 }
 

@@ -47,7 +47,7 @@ export class Bench {
     checks.that('every line of stdout is JSON-RPC', lines > 0, `${lines} lines`);
   }
 
-  remove() { rmSync(this.dir, { recursive: true, force: true }); }
+  remove() { rmSync(this.dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); }
 }
 
 function rpcFault(line) {
