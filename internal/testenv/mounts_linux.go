@@ -31,7 +31,8 @@ func Mounting(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	cmd := again(t, self)
-	cmd.Env = append(os.Environ(), "GOCOVERDIR=")
+	// The child's root is the only user there is in it: it cannot become nobody.
+	cmd.Env = append(os.Environ(), childVar+"=1", "GOCOVERDIR=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}},
