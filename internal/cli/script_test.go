@@ -29,12 +29,21 @@ import (
 //	without TEXT FROM TO     copy a file without the lines that contain TEXT
 //	jsonrpc N                stdout is N lines, each a JSON-RPC 2.0 message
 //	mode FILE OCTAL          the file's permissions (not on Windows)
+//
+// $REPOSITORY is this repository, and $NORUNNER a PATH without handrail-runner.
 func TestTheCommandLine(t *testing.T) {
-	bin := programs(t)
+	bin, runner := programs(t), filepath.Dir(testenv.Runner(t))
+	repository, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			list := string(os.PathListSeparator)
+			e.Setenv("NORUNNER", bin+list+e.Getenv("PATH"))
+			e.Setenv("PATH", bin+list+runner+list+e.Getenv("PATH"))
+			e.Setenv("REPOSITORY", repository)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_STATE_HOME", "")
 			return nil
