@@ -1,5 +1,5 @@
-// Command handrail gives an AI agent a task list over the Model Context
-// Protocol. See `handrail --help`.
+// Command handrail gives an AI agent tasks, notes and a project's own commands
+// over the Model Context Protocol. See `handrail --help`.
 package main
 
 import (

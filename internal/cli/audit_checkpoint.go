@@ -20,8 +20,8 @@ func newAuditCheckpoint(env Env) *cobra.Command {
 		Short: "Sign how long the record is now, to prove later that nothing was cut off",
 		Long: `Verify the record and print a signed statement of where each user's chain ends
 now. Keep it where those who can write the database cannot write, such as
-another machine: ` + "`handrail audit verify --checkpoint`" + ` then finds a cut tail and a
-record written anew. A record that does not verify is not signed.
+another machine: ` + "`handrail audit verify --checkpoint`" + ` then finds a cut tail and
+a record written anew. A record that does not verify is not signed.
 
 The key is read from a file and never taken from the command line; make one with
 ` + "`handrail audit keygen`" + `.`,

@@ -29,8 +29,8 @@ func newCall(env Env) *cobra.Command {
 	cmd.Short = "Call one tool and print its result"
 	cmd.Long = `Call one tool through the same door as any MCP client, and print the result
 as JSON. The arguments are one JSON object; - reads them from standard input.
-The call is checked, confirmed and recorded like every other; where a person must
-be asked, you are, at a terminal. What a task of a Taskfile prints goes to
+The call is checked, confirmed and recorded like every other; where a person
+must be asked, you are, at a terminal. What a task of a Taskfile prints goes to
 standard error.
 
 The preset is ` + defaultPreset + ` where none is named. See the tools: handrail tools`
@@ -74,12 +74,12 @@ func newCallPreset(env Env, p config.Preset) *cobra.Command {
 	return cmd
 }
 
-// withoutHTTP is a preset without the settings that only a server over HTTP has:
-// a call from the command line opens no port.
+// withoutHTTP is a preset without the settings that only a server has: a call
+// from the command line opens no port and hands out no sealed state.
 func withoutHTTP(p config.Preset) config.Preset {
 	p.Settings = slices.DeleteFunc(slices.Clone(p.Settings), func(s config.Setting) bool {
 		o, _ := config.Find(s.Option)
-		return o.OnlyHTTP || s.Option == "http"
+		return o.OnlyHTTP || o.Secret || s.Option == "http"
 	})
 	return p
 }

@@ -99,10 +99,11 @@ const (
 func newRoot(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "handrail",
-		Short: "A task list for AI agents, over MCP",
-		Long: `Handrail gives an AI agent a task list over the Model Context Protocol (MCP).
-It checks every argument, deletes nothing without an explicit confirmation, and
-keeps every call on a record that cannot be quietly rewritten.
+		Short: "Tasks, notes and a project's own commands for AI agents, over MCP",
+		Long: `Handrail gives an AI agent a task list, a folder of Markdown notes, or the
+commands of a project over the Model Context Protocol (MCP). It checks every
+argument, deletes nothing without an explicit confirmation, and keeps every call
+on a record that cannot be quietly rewritten.
 
 Begin with: handrail demo`,
 		SilenceUsage:  true,
@@ -113,7 +114,6 @@ Begin with: handrail demo`,
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	root.SetUsageTemplate(root.UsageTemplate() + "\n" + exitHelp + "\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, []error{err})
 	})
@@ -126,6 +126,7 @@ Begin with: handrail demo`,
 		addTo(root, groupServe, newPreset(env, p))
 	}
 	addTo(root, groupTry, newDemo(env), newCall(env), newTools(env))
+	shapeHelp(root)
 	addTo(root, groupInspect, newAudit(env), newVersion(env))
 	root.SetHelpCommandGroupID(groupInspect)
 	root.SetCompletionCommandGroupID(groupInspect)

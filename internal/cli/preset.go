@@ -23,9 +23,7 @@ func newPreset(env Env, p config.Preset) *cobra.Command {
 
 An MCP host starts this command and speaks the protocol with it over its
 standard input and output; logs go to standard error. It can stand in for
-%s.
-
-%s`, p.Doc, p.Replaces, environmentHelp(p)),
+%s. With --http it listens instead, for several users.`, strings.Join(wrap(p.Doc, helpWidth), "\n"), p.Replaces),
 		Args:        noWords,
 		Annotations: map[string]string{presetNote: p.Name},
 	}
@@ -43,19 +41,8 @@ func addSettings(cmd *cobra.Command, p config.Preset) {
 		if o.Secret {
 			continue // never on a command line, where every other process can read it
 		}
-		doc := strings.TrimSuffix(o.Doc, ".")
-		if s.DefaultDoc != "" {
-			doc += "; default: " + s.DefaultDoc
-		}
-		if s.Required {
-			doc += "; required"
-		}
-		if s.Env != "" {
-			doc += " (" + s.Env + ")"
-		}
-		// The columns of the help are counted in bytes.
-		f := &textFlag{value: s.Default, kind: strings.ReplaceAll(o.Value, "…", "..."), join: s.Join}
-		flag := cmd.Flags().VarPF(f, o.Name, "", doc)
+		f := &textFlag{value: s.Default, kind: o.Value, join: s.Join}
+		flag := cmd.Flags().VarPF(f, o.Name, "", o.Doc)
 		switch o.Kind {
 		case config.Bool:
 			f.kind, flag.NoOptDefVal = "bool", "true"
@@ -108,23 +95,6 @@ func given(flags *pflag.FlagSet, p config.Preset) map[string]string {
 	}
 	return values
 }
-
-func environmentHelp(p config.Preset) string {
-	var b strings.Builder
-	b.WriteString("Environment (an option beats it):\n")
-	for _, s := range p.Settings {
-		if s.Env != "" {
-			like := "like --" + s.Option
-			if o := s.About(); o.Secret {
-				like = lowerFirst(strings.TrimSuffix(o.Doc, "."))
-			}
-			fmt.Fprintf(&b, "  %-32s %s\n", s.Env, like)
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // load makes the settings, or a usage error with every problem.
 func load(cmd *cobra.Command, env Env, p config.Preset) (config.Config, error) {
