@@ -85,7 +85,7 @@ func (c *conn) acceptCall(f *frame, b *batch) {
 		return
 	}
 	c.next++
-	k := &call{number: c.next, id: f.id, key: f.key, batch: b, init: f.method == methodInitialize}
+	k := &call{number: c.next, id: f.id, key: f.key, batch: b, init: f.method == methodInitialize, direct: c.shortcutOf(f)}
 	switch f.method {
 	case methodInitialize:
 		k.kind = change
@@ -137,6 +137,11 @@ func (c *conn) cancel(f *frame) {
 		return
 	}
 	k.cancelled = true
+	if k.begun && k.direct != nil && k.direct.stop != nil {
+		k.direct.stop()
+		c.mu.Unlock()
+		return
+	}
 	if k.begun {
 		params := []byte(`{"requestId":` + strconv.FormatInt(k.number, 10) + `}`)
 		c.ready = append(c.ready, &jsonrpc.Request{Method: notificationCancelled, Params: params})

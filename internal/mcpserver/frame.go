@@ -22,6 +22,9 @@ type frame struct {
 	errobj []byte
 
 	tool      string // params.name of tools/call
+	args      []byte // params.arguments of tools/call, raw
+	meta      []byte // params._meta, raw
+	plain     bool   // params hold nothing but name, arguments and the usual _meta
 	cancels   string // key of params.requestId
 	version   string // _meta protocol version; empty in the legacy era
 	hasCaps   bool   // _meta has the client's capabilities as an object
@@ -159,6 +162,7 @@ func (f *frame) scanParams() (why string) {
 		return "params must be an object"
 	}
 	seen := map[string]bool{}
+	f.plain = true
 	err := members(lenient(f.params), func(name string, v []byte) {
 		switch {
 		case seen[name]:
@@ -169,12 +173,17 @@ func (f *frame) scanParams() (why string) {
 				why = "the name of a tool must be a string"
 			}
 			f.tool = text(v)
+		case name == "arguments" && f.method == methodCallTool:
+			f.args = v
 		case name == "requestId" && f.method == notificationCancelled:
 			other := frame{}
 			other.setID(v)
 			f.cancels = other.key
 		case name == "_meta":
+			f.meta = v
 			why = or(why, f.scanMeta(v))
+		default:
+			f.plain = false
 		}
 		seen[name] = true
 	})
@@ -186,6 +195,7 @@ func (f *frame) scanParams() (why string) {
 
 func (f *frame) scanMeta(v []byte) (why string) {
 	if v[0] != '{' {
+		f.plain = false
 		return ""
 	}
 	_ = members(lenient(v), func(name string, v []byte) { // v is one whole value: it parses
@@ -194,6 +204,9 @@ func (f *frame) scanMeta(v []byte) (why string) {
 			f.version = text(v)
 		case mcp.MetaKeyClientCapabilities:
 			f.hasCaps = v[0] == '{'
+		case mcp.MetaKeyClientInfo:
+		default:
+			f.plain = false
 		}
 	})
 	return ""

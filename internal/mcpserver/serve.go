@@ -53,7 +53,7 @@ func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request) {
 	defer out.finish()
 	r = r.WithContext(ctx)
 	if in.modern {
-		e.modern.ServeHTTP(out, r)
+		h.serveModern(e, out, r, in.plain)
 		return
 	}
 	h.serveLegacy(e, out, r, in)
@@ -85,6 +85,7 @@ type inspected struct {
 	modern      bool // without a handshake
 	stream      bool // stays open until somebody ends it
 	initializes bool
+	plain       *plainRequest // nil where it is the SDK's
 }
 
 // inspect reads a request's body, refuses what the SDK would take for
@@ -112,7 +113,7 @@ func (h *HTTP) inspect(w http.ResponseWriter, r *http.Request) (in inspected, ok
 		h.refuse(w, http.StatusBadRequest, "the body could not be read")
 		return in, false
 	}
-	frames, _ := parseLine(bytes.TrimSpace(body))
+	frames, batch := parseLine(bytes.TrimSpace(body))
 	for i := range frames {
 		f := &frames[i]
 		if f.malformed == nil && f.id != nil && f.key[0] == 'n' && !exactID(f.id) {
@@ -132,6 +133,7 @@ func (h *HTTP) inspect(w http.ResponseWriter, r *http.Request) (in inspected, ok
 		r.Header.Set(methodHeader, frames[0].method)
 	}
 	decodeName(r.Header)
+	in.plain = plainOf(r, frames, batch)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return in, true
 }

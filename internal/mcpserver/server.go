@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -59,13 +60,17 @@ type Server struct {
 	tools    map[string]tool.Tool
 	sdk      *mcp.Server
 	announce subscribable
-	feed     Feed
-	seal     *Seal
-	watch    watching
-	living   living
-	roots    *clientRoots // nil where nobody needs them
-	drain    time.Duration
-	logger   *slog.Logger
+	infoJSON []byte
+	// plainCalls says that plain calls go past the SDK: see direct.
+	plainCalls bool
+	wentDirect atomic.Int64
+	feed       Feed
+	seal       *Seal
+	watch      watching
+	living     living
+	roots      *clientRoots // nil where nobody needs them
+	drain      time.Duration
+	logger     *slog.Logger
 }
 
 // New makes the server of one user. It fails where two sets have a tool of the
@@ -142,6 +147,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 	if o.Extend != nil {
 		o.Extend(s.sdk)
 	}
+	s.infoJSON, s.plainCalls = infoJSON(info), s.takesPlainCalls(o)
 	return s, nil
 }
 
@@ -160,8 +166,9 @@ func (s *Server) Announce(n Notice) {
 func (s *Server) RunStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	transport := &stdio{
 		in: in, out: out, kind: s.kind, feed: &s.feed, subscribe: s.announce, demand: s.watchNow,
-		drain: s.drain, logger: s.logger, stop: ctx.Done(),
+		drain: s.drain, logger: s.logger, stop: ctx.Done(), server: s,
 	}
+	defer transport.directs.Wait()
 	defer s.startWatch()()
 	// The session outlives ctx, which would cut replies off that are on their way.
 	session, err := s.sdk.Connect(context.WithoutCancel(ctx), transport, nil)

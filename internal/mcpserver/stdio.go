@@ -26,6 +26,10 @@ type stdio struct {
 	subscribe subscribable
 	// demand is called when somebody subscribes to resources.
 	demand func()
+	// server takes plain calls directly; without one all go through the SDK.
+	server *Server
+	// directs counts those that run.
+	directs sync.WaitGroup
 	// drain bounds how long calls may still run once input has ended.
 	drain  time.Duration
 	logger *slog.Logger
@@ -48,8 +52,10 @@ const (
 )
 
 // Connect implements mcp.Transport.
-func (s *stdio) Connect(context.Context) (mcp.Connection, error) {
+func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
+	base, stopAll := context.WithCancel(ctx)
 	c := &conn{
+		base: base, stopAll: stopAll,
 		stdio: s, calls: map[int64]*call{}, ids: map[string]*call{}, asked: map[int64]bool{},
 		wake: make(chan struct{}, 1), closed: make(chan struct{}), lines: make(chan line),
 	}
@@ -69,6 +75,9 @@ type conn struct {
 
 	outMu sync.Mutex // one line at a time
 
+	base    context.Context // of calls that go directly
+	stopAll context.CancelFunc
+
 	mu      sync.Mutex
 	next    int64
 	calls   map[int64]*call  // running and held, by our number
@@ -80,6 +89,7 @@ type conn struct {
 	ended   bool // no more input
 	broken  bool // nobody reads our output
 	legacy  legacySession
+	vouched metas // whose calls go directly
 }
 
 // callKind is how a request stands to its neighbours: a client that pipelines
@@ -105,7 +115,8 @@ type call struct {
 	cancelled bool
 	init      bool
 	batch     *batch
-	listen    *listen // set for a subscription, which the SDK never sees
+	direct    *shortcut // set for a call that the SDK need not see
+	listen    *listen   // set for a subscription, which the SDK never sees
 }
 
 // batch collects the replies of one array of requests.
@@ -136,6 +147,7 @@ func (c *conn) SessionID() string { return "" }
 // Close implements mcp.Connection.
 func (c *conn) Close() error {
 	c.closeOnce.Do(func() { close(c.closed) })
+	c.stopAll()
 	c.endSubscriptions()
 	return nil
 }
@@ -201,12 +213,14 @@ func (c *conn) take() (msg jsonrpc.Message, full, done bool) {
 		msg, c.ready = c.ready[0], c.ready[1:]
 		return msg, false, false
 	}
-	if len(c.held) > 0 && c.mayBegin(c.held[0]) {
+	for len(c.held) > 0 && c.mayBegin(c.held[0]) {
 		next := c.held[0]
 		c.held = c.held[1:]
 		next.begun = true
 		c.running[next.kind]++
-		return next.req, false, false
+		if !c.beginDirect(next) {
+			return next.req, false, false
+		}
 	}
 	idle := c.ended && len(c.calls) == 0
 	return nil, len(c.held) >= maxHeld, c.broken || idle

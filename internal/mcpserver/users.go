@@ -41,6 +41,7 @@ type user struct {
 	server         *Server
 	modern, legacy http.Handler
 	leave          func() // ends the forwarding of notices
+	vouched        vouchers
 
 	// Guarded by users.mu.
 	refs           int

@@ -46,6 +46,7 @@ func (c *conn) writeResponse(m *jsonrpc.Response) error {
 	if k.init {
 		c.noteVersion(m.Result)
 	}
+	c.vouch(k, m.Result)
 	c.finish(k, resultReply(k.id, m.Result))
 	return c.state()
 }

@@ -108,6 +108,7 @@ type Tool struct {
 	question func(ctx context.Context, c *Call, in any) (*Question, error) // nil where nobody is asked
 	refused  func(raw []byte, f *fault.Fault) []Block
 	run      func(ctx context.Context, c *Call, in any) (any, error)
+	rendered bool // its result has its own content
 }
 
 // New makes a tool from its description and a function. In and Out are structs
@@ -150,8 +151,10 @@ func build[In, Out any](spec Spec, confirm bool, question func(context.Context, 
 		inputs[Argument] = in.with("confirm", confirmNode, true)
 		inputs[Auto] = in.with("confirm", confirmNode, false)
 	}
+	_, rendered := any(*new(Out)).(Rendered)
 	return Tool{
-		Spec: spec, inputs: inputs, out: out, confirm: confirm, question: question,
+		rendered: rendered,
+		Spec:     spec, inputs: inputs, out: out, confirm: confirm, question: question,
 		decode: decoder[In],
 		run:    func(ctx context.Context, c *Call, v any) (any, error) { return run(ctx, c, v.(In)) },
 	}
@@ -211,6 +214,10 @@ func (t Tool) Doc(p Policy) string {
 	}
 	return t.Spec.Doc
 }
+
+// Plain reports whether the tool needs nothing of its caller but the arguments,
+// and its content is always the envelope.
+func (t Tool) Plain() bool { return t.Spec.Effect != Run && !t.rendered && t.refused == nil }
 
 // Quick reports whether a later call may have to wait for this one: true of
 // reads and changes, not of what may run for minutes.
