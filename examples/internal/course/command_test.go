@@ -77,11 +77,13 @@ func runBlock(t *testing.T, sh string, b block, promised string) {
 	case b.note != "":
 		t.Fatalf("the note %q is none that is known", b.note)
 	}
+	path := os.Getenv("PATH")
 	if !strings.Contains(b.text, "go build") {
 		t.Parallel() // what is built has been built by then
 	}
 	if strings.Contains(b.text, "node_modules") {
-		testenv.Node(t)
+		// The Inspector is started by a line that asks PATH for Node.
+		path = filepath.Dir(testenv.Node(t)) + string(os.PathListSeparator) + path
 		if _, err := os.Stat(filepath.Join(root, "e2e", "node_modules", ".bin", "mcp-inspector")); err != nil {
 			testenv.LeftOut(t, "the Inspector is not installed; run go tool task e2e:install")
 		}
@@ -91,7 +93,7 @@ func runBlock(t *testing.T, sh string, b block, promised string) {
 	cmd := exec.CommandContext(ctx, sh, "-e")
 	cmd.Stdin = strings.NewReader(shorter(t, b.text))
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "NO_COLOR=1",
+	cmd.Env = append(os.Environ(), "NO_COLOR=1", "PATH="+path,
 		"MCP_CATALOG_PATH="+filepath.Join(t.TempDir(), "catalog.json"), "MCP_INSPECTOR_SECRET_STORE=file")
 	out, err := cmd.CombinedOutput()
 	if status := exitStatus(err); status != want {
