@@ -5,10 +5,12 @@ package cli
 //go:generate go test -count=1 -run=TestGenerated . -update
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"syscall"
 	"time"
 
@@ -62,12 +64,43 @@ func (e exit) Unwrap() error { return e.err }
 
 // Main runs the program and returns its exit status.
 func Main(ctx context.Context, args []string, env Env) int {
+	out := &printed{to: env.Out}
+	env.Out = out
 	root := newRoot(env)
 	root.SetArgs(args)
-	if err := checkWords(root, args, env); err != nil {
-		return report(env, err)
+	err := checkWords(root, args, env)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
 	}
-	return report(env, root.ExecuteContext(ctx))
+	if failed := out.failed(); failed != nil && (err == nil || errors.Is(err, failed)) {
+		err = exit{ExitFailed, failed}
+	}
+	return report(env, err)
+}
+
+// printed remembers that something could not be printed: what nobody can have
+// read was not done, whichever command forgot to look.
+type printed struct {
+	to  io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+// Write implements io.Writer.
+func (p *printed) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.err = cmp.Or(p.err, err)
+	}
+	return n, err
+}
+
+func (p *printed) failed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }
 
 // report says what went wrong and returns the exit status.

@@ -125,7 +125,11 @@ type paint bool
 // newPaint colours only for a person: on a terminal, and unless NO_COLOR says
 // otherwise (no-color.org).
 func newPaint(env Env) paint {
-	f, ok := env.Out.(*os.File)
+	out := env.Out
+	if p, ok := out.(*printed); ok {
+		out = p.to
+	}
+	f, ok := out.(*os.File)
 	if !ok || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb" {
 		return false
 	}
