@@ -98,6 +98,9 @@ func (j *judgement) command(words []string) {
 		j.putAll(words[at], taskfile.Fixed)
 		at++
 	}
+	if at > 0 {
+		j.unsure(words[1:]) // it may be a shell: $SHELL -c "…"
+	}
 	if at == len(words) {
 		return
 	}
@@ -204,6 +207,10 @@ func (j *judgement) arguments(name string, args []string) {
 			}
 		}
 		j.each(args, taskfile.Bare)
+	}
+	j.running(name, args)
+	if strings.Contains(name, "\x00") || len(holesIn(name)) > 0 {
+		j.unsure(args)
 	}
 	// A shell somewhere among the arguments: docker exec web sh -c "…".
 	for i, arg := range args {
