@@ -150,7 +150,6 @@ var landings = []landing{
 	{name: "a program for rsync", task: `cmd: rsync -e "ssh {{.X}}" a b`, accepts: []string{"abc"}, refuses: []string{"-oProxyCommand=pwn", "a b"}, changes: true},
 	{name: "an action of tar", task: `cmd: tar --checkpoint-action="{{.X}}" -cf x a`, refuses: []string{"exec=pwn"}, like: "-"},
 	{name: "an entry point", task: `cmd: docker run --entrypoint "{{.X}}" image`, refuses: []string{"pwn"}, like: "-"},
-	{name: "an option -c of any program", task: `cmd: prog -c "{{.X}}"`, accepts: []string{"abc"}, refuses: []string{"a;b", "a b"}, changes: true},
 	{name: "name of a function", task: "cmd: '{{.X}}() { prog; }'", refuses: []string{"ls"}, like: "-"},
 	{name: "arithmetic", task: "cmd: prog $(({{.X}} + 1))", accepts: []string{"7"}, refuses: []string{"a[$(pwn)]", "CANARY", "", "-1"}, like: "7", changes: true},
 	{name: "numbers in a test", task: "cmd: '[[ {{.X}} -gt 5 ]] || prog'", accepts: []string{"7"}, refuses: []string{"CANARY"}, like: "7", changes: true},
