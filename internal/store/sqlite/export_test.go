@@ -13,10 +13,17 @@ import (
 // asked: 0 asks it for everything that it can answer, a large one never.
 func (d *DB) SearchScanning(ctx context.Context, user string, q task.Query, limit int, rows int64) (list []task.Task, err error) {
 	err = d.readers.read(ctx, func(c *conn) error {
-		list, err = search(ctx, c, user, q.String(), 0, limit, rows)
+		list, err = search(ctx, c, nil, user, q.String(), 0, limit, rows)
 		return err
 	})
 	return list, err
+}
+
+// SearchedInMemory is how many searches found a copy of their list.
+func (d *DB) SearchedInMemory() int {
+	d.shelf.mu.Lock()
+	defer d.shelf.mu.Unlock()
+	return d.shelf.served
 }
 
 // MaxQueued is how many entries wait before Queue blocks.

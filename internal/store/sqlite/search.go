@@ -12,7 +12,7 @@ import (
 const scanRows = 256
 
 const (
-	place query = `SELECT last_row, ` + afterRow + ` FROM users WHERE user_id = ?1`
+	place query = `SELECT last_row, ` + afterRow + `, user_no << 32, tasks, ` + indexVersion + ` FROM users WHERE user_id = ?1`
 
 	// Both compare as LIKE does, ASCII letters in either case, without its
 	// wildcards: lower() leaves every other character alone.
@@ -28,7 +28,7 @@ const (
 func (d *DB) SearchTasks(ctx context.Context, user string, q task.Query, page task.Page) (list []task.Task, more bool, err error) {
 	limit := pageLimit(page)
 	err = d.readers.read(ctx, func(c *conn) error {
-		list, err = search(ctx, c, user, q.String(), page.After, limit+1, scanRows)
+		list, err = search(ctx, c, &d.shelf, user, q.String(), page.After, limit+1, scanRows)
 		return err
 	})
 	if err != nil {
@@ -38,18 +38,32 @@ func (d *DB) SearchTasks(ctx context.Context, user string, q task.Query, page ta
 	return list, more, nil
 }
 
-// search compares every title where there are at most scan. Else it tastes the
-// list, and either compares the titles that the index names, or, where the text
+// search looks into the copy of the list on the shelf, where one serves. Else it
+// compares every title where there are at most scan. Else it tastes the list, and either compares the titles that the index names, or, where the text
 // is in so many titles that reading them is faster, first those at the front.
-func search(ctx context.Context, c *conn, user, text string, after int64, limit int, scan int64) ([]task.Task, error) {
-	var last, from int64
-	switch err := c.get(ctx, place, []any{user, after}, &last, &from); {
+func search(ctx context.Context, c *conn, s *shelf, user, text string, after int64, limit int, scan int64) ([]task.Task, error) {
+	var last, from, first, count int64
+	var version string
+	switch err := c.get(ctx, place, []any{user, after}, &last, &from, &first, &count, &version); {
 	case errors.Is(err, sql.ErrNoRows):
 		return []task.Task{}, nil
 	case err != nil:
 		return nil, err
 	}
 	needle := lower(text)
+	if s != nil && count <= copiedTasks {
+		t, copy := s.get(user, version)
+		if copy {
+			var err error
+			if t, err = readTitles(ctx, c, user, first, last, version); err != nil {
+				return nil, err
+			}
+			s.put(user, version, t)
+		}
+		if t != nil {
+			return t.search(ctx, c, user, needle, from, limit)
+		}
+	}
 	grams := trigrams(needle)
 	if len(grams) == 0 || last-from <= scan {
 		list, _, err := collect(ctx, c, limit, scanTitles, user, from, last, needle, limit)

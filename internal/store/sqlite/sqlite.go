@@ -45,6 +45,7 @@ type DB struct {
 	opt      Options
 	file     file
 	readers  *pool
+	shelf    shelf
 	writer   *writer // nil where the file can only be read
 	watch    watch
 	silenced atomic.Bool
