@@ -125,6 +125,23 @@ func TestTheNotesServersRecordIsWhereItIsToldOrNowhere(t *testing.T) {
 	}
 }
 
+// A file that is something else is somebody's, and not ours to write into.
+func TestARecordThatWouldBeAnotherFileStopsTheStart(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	f.put("a.md", "a note of some length, and no database at all\n")
+	for what, path := range map[string]string{"a note": f.file("a.md"), "a folder": f.root} {
+		out, stderr, status := ended(t, f.command("--audit-db", path, "--allow-write", "notes_append"))
+		if status == 0 || out != "" || !strings.Contains(stderr, "handrail: ") {
+			t.Errorf("%s: status %d, stdout %q, stderr %s", what, status, out, stderr)
+		}
+	}
+	if f.text("a.md") != "a note of some length, and no database at all\n" {
+		t.Error("the note was written into")
+	}
+	f.untouched()
+}
+
 // What cannot be recorded is not begun; reading goes on.
 func TestWithoutItsRecordTheNotesServerReadsAndChangesNothing(t *testing.T) {
 	t.Parallel()
