@@ -45,7 +45,7 @@ func makeFolder(c config.Config) error {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(c.DB), 0o700); err != nil {
-		return fault.Wrap(err, fault.Unavailable, "the folder of the database %q cannot be made", c.DB)
+		return fault.Wrap(err, fault.Unavailable, "the folder of the database %q cannot be made: %v", c.DB, reason(err))
 	}
 	return nil
 }

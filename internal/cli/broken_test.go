@@ -26,7 +26,7 @@ func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	run(t, 0, "", "call", "--db", db, "add_task", `{"title":"x"}`)
 	run(t, 0, "", "audit", "keygen", key)
 	for _, words := range [][]string{
-		{}, {"--help"}, {"version"}, {"help", "tasks"}, {"tools"}, {"tools", "basic", "--json"}, {"completion", "bash"},
+		{}, {"--help"}, {"--version"}, {"version"}, {"help", "tasks"}, {"tools"}, {"tools", "basic", "--json"}, {"completion", "bash"},
 		{"call", "--db", db, "list_tasks"}, {"audit", "list", "--db", db}, {"audit", "list", "--db", db, "--json"},
 		{"audit", "verify", "--db", db}, {"audit", "export", "--db", db}, {"audit", "checkpoint", "--db", db, "--key", key},
 	} {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,6 +172,9 @@ func call(cmd *cobra.Command, env Env, c config.Config, name, raw string) error 
 		return nil
 	}
 	e := exit{status: statusOf(o.Fault.Code)}
+	if !json.Valid([]byte(raw)) {
+		e.err = errors.New(`the arguments are one JSON object, in quotes for the shell: '{"name":"value"}'`)
+	}
 	if o.Fault.Code == fault.ConfirmationRequired && person == nil {
 		switch tool.Policy(c.Confirm) {
 		case tool.Ask:

@@ -142,7 +142,13 @@ Begin with: handrail demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          noWords,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	version := root.Flags().Bool("version", false, "Print the version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			return printVersion(env)
+		}
+		return cmd.Help()
 	}
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
@@ -159,7 +165,7 @@ Begin with: handrail demo`,
 		addTo(root, groupServe, newPreset(env, p))
 	}
 	addTo(root, groupTry, newDemo(env), newCall(env), newTools(env))
-	shapeHelp(root)
+	shapeHelpLater(root)
 	addTo(root, groupInspect, newAudit(env), newVersion(env))
 	root.SetHelpCommandGroupID(groupInspect)
 	root.SetCompletionCommandGroupID(groupInspect)
