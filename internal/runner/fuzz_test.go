@@ -98,22 +98,36 @@ func shape(t *testing.T, dir, value string) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	depth := 0
+	var above []syntax.Node
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if node == nil {
-			depth--
+			above = above[:len(above)-1]
 			return true
 		}
-		fmt.Fprintf(&b, "%s%s", strings.Repeat(" ", depth), strings.TrimPrefix(reflect.TypeOf(node).String(), "*syntax."))
-		if lit, ok := node.(*syntax.Lit); ok {
-			fmt.Fprintf(&b, " %d patterns", strings.Count(lit.Value, "*")+strings.Count(lit.Value, "?")+strings.Count(lit.Value, "[")+strings.Count(lit.Value, "~")+strings.Count(lit.Value, "{"))
-		}
-		if exp, ok := node.(*syntax.ParamExp); ok && exp.Param != nil {
-			fmt.Fprintf(&b, " %s", exp.Param.Value)
+		fmt.Fprintf(&b, "%s%s", strings.Repeat(" ", len(above)), strings.TrimPrefix(reflect.TypeOf(node).String(), "*syntax."))
+		switch n := node.(type) {
+		case *syntax.Lit:
+			if _, bare := above[len(above)-1].(*syntax.Word); bare { // in quotes they mean nothing
+				fmt.Fprintf(&b, " %d patterns", patterns(n.Value))
+			}
+		case *syntax.ParamExp:
+			if n.Param != nil {
+				fmt.Fprintf(&b, " %s", n.Param.Value)
+			}
 		}
 		b.WriteByte('\n')
-		depth++
+		above = append(above, node)
 		return true
 	})
 	return b.String(), nil
+}
+
+// patterns is how many characters of a word without quotes match file names.
+func patterns(text string) (n int) {
+	for _, r := range text {
+		if strings.ContainsRune("*?[~{", r) {
+			n++
+		}
+	}
+	return n
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,11 @@ func load(ctx context.Context, dir string, allowRemote []string) (*root, error) 
 	}
 	r.entrypoint = entrypoint
 	r.files.add(entrypoint)
-	if info, err := os.Stat(entrypoint); err == nil && (!info.Mode().IsRegular() || info.Size() > largestTaskfile) {
-		return r, fmt.Errorf("%s is no regular file of at most %d bytes", filepath.Base(entrypoint), largestTaskfile)
+	if err := r.walk(entrypoint, 0); err != nil {
+		return r, err
 	}
 	merged, err := r.read(ctx, allowRemote)
 	if err != nil {
-		r.walk(entrypoint, 0)
 		return r, err
 	}
 	r.merged = merged
@@ -149,22 +149,36 @@ func remoteCache(dir string) string {
 }
 
 // walk follows the includes of a file as far as it can be read, so that the
-// files of a root that cannot be loaded are known.
-func (r *root) walk(path string, depth int) {
+// files of a root that cannot be loaded are known. It fails at a file that
+// go-task must not open: a pipe would keep it waiting, a device would fill the
+// memory.
+func (r *root) walk(path string, depth int) error {
 	text, err := readFile(path)
-	if err != nil || depth > 64 {
-		return
+	if errors.Is(err, fs.ErrInvalid) {
+		return fmt.Errorf("%s is no regular file of at most %d bytes", filepath.Base(path), largestTaskfile)
 	}
-	var parsed ast.Taskfile
+	if err != nil || depth > 64 || !bytes.Contains(text, []byte("includes")) {
+		return nil
+	}
+	// The tasks may be wrong and the includes right.
+	var parsed struct {
+		Includes *ast.Includes
+		Vars     *ast.Vars
+	}
 	if yaml.Unmarshal(text, &parsed) != nil {
-		// The tasks may be wrong and the includes right.
 		var only struct{ Includes *ast.Includes }
 		if yaml.Unmarshal(text, &only) != nil {
-			return
+			return nil
 		}
-		parsed = ast.Taskfile{Includes: only.Includes}
+		parsed.Includes = only.Includes
 	}
-	r.includes(path, &parsed, func(next string) { r.walk(next, depth+1) })
+	var special error
+	r.includes(path, &ast.Taskfile{Includes: parsed.Includes, Vars: parsed.Vars}, func(next string) {
+		if err := r.walk(next, depth+1); special == nil {
+			special = err
+		}
+	})
+	return special
 }
 
 // includes adds the local files that a Taskfile includes, those that are missing

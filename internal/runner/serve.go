@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"handrail/internal/fault"
@@ -57,6 +58,14 @@ func Main() int {
 	stop, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	watchForStop(in, cancel)
+	if order.Op != taskfile.OpRun {
+		// Such an order is only calculated, and whatever that is stuck in need not
+		// outlive the server's patience.
+		context.AfterFunc(stop, func() {
+			time.Sleep(leftoverGrace)
+			os.Exit(1)
+		})
+	}
 	send(lines, carryOut(stop, order))
 	return 0
 }
@@ -121,7 +130,7 @@ func supervise(stop context.Context, order taskfile.Order) taskfile.Reply {
 	}()
 	select {
 	case reply := <-result:
-		return ended(reply, endRest(leftoverGrace))
+		return ended(reply, finish(leftoverGrace))
 	case <-stop.Done():
 	}
 	// The signal goes to what runs now; deferred commands, which start after it,
@@ -130,16 +139,32 @@ func supervise(stop context.Context, order taskfile.Order) taskfile.Reply {
 	signalAll(false)
 	select {
 	case reply := <-result:
-		return ended(reply, endRest(time.Until(deadline)))
+		return ended(reply, finish(time.Until(deadline)))
 	case <-time.After(grace):
 	}
-	left := endRest(0)
+	left := finish(0)
 	select {
 	case reply := <-result:
 		return ended(reply, left)
 	case <-time.After(time.Second):
 		return taskfile.Reply{Done: &taskfile.Done{Err: "it did not stop when it was told to, and was killed", Left: left}}
 	}
+}
+
+// finish ends what is left of a run, and returns how many processes that were. A
+// command in the background may be about to start just now, and a deferred one
+// when the one before is killed: from here on this process starts none.
+func finish(grace time.Duration) int {
+	locked := make(chan struct{})
+	go func() {
+		syscall.ForkLock.Lock() // and never unlocked
+		close(locked)
+	}()
+	select {
+	case <-locked:
+	case <-time.After(time.Second): // a program on a disk that hangs
+	}
+	return endRest(grace)
 }
 
 // leftoverGrace is what processes that outlive their task get before SIGKILL.
