@@ -33,11 +33,10 @@ func variables() []*variable {
 	var all []*variable
 	for _, p := range config.Presets {
 		for _, s := range p.Settings {
-			o, _ := config.Find(s.Option)
 			at := slices.IndexFunc(all, func(v *variable) bool { return v.env == s.Env })
 			if at < 0 {
 				at = len(all)
-				all = append(all, &variable{env: s.Env, option: o, of: map[string][]string{}})
+				all = append(all, &variable{env: s.Env, option: s.About(), of: map[string][]string{}})
 			}
 			def := s.Default
 			switch {
