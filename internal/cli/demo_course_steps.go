@@ -24,7 +24,7 @@ const (
 func (c *course) connects(ctx context.Context) error {
 	c.begins(connecting, "",
 		only(c.modern() && c.first, "It asks what the server can do: server/discover. Every request says in _meta which\nversion of the protocol it speaks, who the client is, and what it can do; the server\nkeeps nothing of it between two requests. After this step that part is not shown. The\nclient also asks to be told when the list of resources changes: subscriptions/listen is\na request whose reply comes when it is over."),
-		only(c.modern() && c.act.http, "The same messages, each in a POST. Headers repeat the version, the method and the name,\nso that a proxy can route by them without reading the body; the server refuses a request\nwhose headers say something else. After this step, headers that were shown are not\nrepeated. The first try has a wrong token."),
+		only(c.modern() && c.act.http, "The same messages, each in a POST. Headers repeat the version, the method and the name,\nso that a proxy can route by them without reading the body; the server refuses a request\nwhose headers say something else. After this step, headers that were shown are not\nrepeated. The first try has a wrong token; this client\nthen tries the handshake, in case the server only knows that, and is refused again."),
 		only(!c.modern(), "A handshake: initialize says what the client speaks and can do, the reply what the\nserver speaks and can do, and notifications/initialized begins the session."),
 		only(!c.modern() && c.act.http, "The server names a session, which the client repeats in a header. A GET opens the\nstream for what the server says unasked."))
 	if err := c.connect(ctx); err != nil {
@@ -255,7 +255,10 @@ func (c *course) subscribes(ctx context.Context) error {
 		return err
 	}
 	_, err := c.wire.await(ctx, "the end of the subscription", func(s said) bool {
-		return s.Sent && (s.Method == cancelled || s.HTTP == mcpclient.Closing)
+		if c.act.http {
+			return s.HTTP == mcpclient.Closing
+		}
+		return s.Sent && s.Method == cancelled
 	})
 	return err
 }

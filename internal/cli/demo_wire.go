@@ -101,7 +101,7 @@ func (w *wire) show(s said) {
 		text = fmt.Sprintf("%s, id %s  %s", w.d.paint.strong(s.Method), s.ID, w.text(s.Params))
 	case s.Method != "":
 		text = fmt.Sprintf("%s  %s", w.d.paint.strong(s.Method), w.text(s.Params))
-	case s.Error != nil:
+	case s.Error != nil && s.ID != nil:
 		text = w.d.paint.bad(fmt.Sprintf("error of %s  %s", s.ID, w.text(s.Error)))
 	case s.Result != nil:
 		text = fmt.Sprintf("result of %s  %s", s.ID, w.text(s.Result))
