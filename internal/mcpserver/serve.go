@@ -50,6 +50,13 @@ func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(h.stopping, cancel)()
 	}
 	out := newStream(w, cancel)
+	switch {
+	case in.stream:
+	case in.modern:
+		out.slow = slowWaits
+	default:
+		out.slow = slowSkips
+	}
 	defer out.finish()
 	r = r.WithContext(ctx)
 	if in.modern {

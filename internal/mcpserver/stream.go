@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"strings"
@@ -10,14 +11,30 @@ import (
 
 // The bounds of one event stream.
 const (
-	// streamQueue is how many bytes wait for a slow reader before its stream is
-	// ended.
+	// streamQueue is how many bytes wait for a slow reader, beside one message,
+	// before its stream is ended, or its call waits too.
 	streamQueue = 1 << 20
-	// writeTimeout is how long one write to a reader may take.
+	// writeTimeout is how long a reader may take for writePart bytes.
 	writeTimeout = 30 * time.Second
+	writePart    = 64 << 10
 	// keepAlive is how often a silent stream sends a comment, so that nobody in
 	// between takes it for dead.
 	keepAlive = 20 * time.Second
+)
+
+// slowPolicy is what becomes of a stream whose reader is slower than what is to
+// be told, once streamQueue bytes wait. A call must not lose its result because
+// it told a lot while it ran.
+type slowPolicy int
+
+const (
+	// slowEnds ends the stream: others wait for what it would wait for.
+	slowEnds slowPolicy = iota
+	// slowWaits has the call wait: in the modern era nobody waits with it.
+	slowWaits
+	// slowSkips leaves out the notices of a call: a session of the handshake era
+	// writes to all its streams one after the other.
+	slowSkips
 )
 
 // stream stands between the SDK and a response. An event stream gets a queue
@@ -30,20 +47,22 @@ type stream struct {
 	// gone ends the request when its reader is.
 	gone context.CancelFunc
 	now  func() time.Time
+	slow slowPolicy
 
 	mu      sync.Mutex
 	started bool
 	events  bool
 	queue   []byte
 	closed  bool
-	wake    chan struct{}
+	wake    chan struct{} // something is queued
+	room    chan struct{} // what was queued is being written
 	over    chan struct{}
 }
 
 func newStream(w http.ResponseWriter, gone context.CancelFunc) *stream {
 	return &stream{
 		ResponseWriter: w, control: http.NewResponseController(w), gone: gone, now: time.Now,
-		wake: make(chan struct{}, 1), over: make(chan struct{}),
+		wake: make(chan struct{}, 1), room: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 }
 
@@ -73,23 +92,35 @@ func (s *stream) WriteHeader(status int) {
 func (s *stream) Write(b []byte) (int, error) {
 	s.WriteHeader(http.StatusOK)
 	if !s.events {
-		if err := s.deadline(); err != nil {
-			return 0, err
-		}
-		return s.ResponseWriter.Write(b)
+		return s.write(b)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return 0, http.ErrHandlerTimeout
 	}
-	if len(s.queue)+len(b) > streamQueue && len(s.queue) > 0 {
+	for s.slow == slowWaits && len(s.queue) > streamQueue && !s.closed {
+		s.mu.Unlock()
+		select {
+		case <-s.room:
+		case <-s.over:
+		}
+		s.mu.Lock()
+	}
+	full := len(s.queue) > streamQueue
+	if full && s.slow == slowSkips && !s.closed {
+		if bytes.Contains(b[:min(len(b), 100)], []byte(`"method":"notifications/`)) {
+			return len(b), nil
+		}
+		full = false
+	}
+	if s.closed || full {
 		s.closed = true
 		s.gone()
 		return 0, http.ErrHandlerTimeout
 	}
 	s.queue = append(s.queue, b...)
-	s.poke()
+	poke(s.wake)
 	return len(b), nil
 }
 
@@ -102,11 +133,23 @@ func (s *stream) Flush() {
 	}
 }
 
-func (s *stream) poke() {
+func poke(c chan struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
+}
+
+// write writes part by part, so that a slow reader has time for each.
+func (s *stream) write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		if err = s.deadline(); err == nil {
+			var wrote int
+			wrote, err = s.ResponseWriter.Write(b[n:min(n+writePart, len(b))])
+			n += wrote
+		}
+	}
+	return n, err
 }
 
 // deadline gives the next write its time. A writer that knows no deadlines, as
@@ -130,6 +173,7 @@ func (s *stream) pump() {
 		s.queue = nil
 		s.mu.Unlock()
 		if len(part) > 0 {
+			poke(s.room)
 			if !s.send(part) {
 				return
 			}
@@ -151,10 +195,7 @@ func (s *stream) pump() {
 }
 
 func (s *stream) send(b []byte) bool {
-	err := s.deadline()
-	if err == nil {
-		_, err = s.ResponseWriter.Write(b)
-	}
+	_, err := s.write(b)
 	if err == nil {
 		err = s.control.Flush()
 	}
@@ -175,7 +216,7 @@ func (s *stream) finish() {
 	events := s.events
 	s.mu.Unlock()
 	if events {
-		s.poke()
+		poke(s.wake)
 		<-s.over
 	}
 }
