@@ -36,6 +36,7 @@ type trip struct {
 	places  map[string]map[taskfile.Place]bool
 	prompts []string
 	badly   string // why go-task would not survive it
+	search  bool   // whether a called name must be looked for among wildcards
 	tasks   map[string]bool
 	visited map[string]bool
 	offered taints
@@ -54,6 +55,7 @@ func (f *flow) follow(t *ast.Task, vars []taskfile.Var) *trip {
 	}
 	match := variants{nil}
 	if strings.Contains(t.Task, "*") {
+		tr.search = true
 		match = unknown(taints{"MATCH": true}, raw)
 	}
 	tr.task(t, begin.vars, nil, match)
@@ -67,6 +69,20 @@ func (tr *trip) record(from taints, place taskfile.Place) {
 		}
 		tr.places[name][place] = true
 	}
+}
+
+// unsearchable says why go-task would not survive its own search for a wildcard, or
+// nothing: it cannot compile the names of all tasks that are needed.
+func (tr *trip) unsearchable() string {
+	if !tr.search {
+		return ""
+	}
+	for _, d := range tr.names {
+		if tr.tasks[d.Task] && unwieldy(d.Task, d.Aliases) {
+			return fmt.Sprintf("go-task cannot look for a task while there is one named %q, which is no valid pattern", d.Task)
+		}
+	}
+	return ""
 }
 
 // task follows one call of a task.
@@ -219,13 +235,16 @@ func (tr *trip) calls(name string, vars *ast.Vars, s scope, begin map[string]var
 		landing(variants{v}, taskfile.Name, tr.record)
 		match := unknown(from, opaque)
 		if text, ok := (variants{v}).literal(); ok {
-			if hit, err := taskfile.Hit(tr.names, text); err == nil {
+			hit, err := taskfile.Hit(tr.names, text)
+			tr.search = tr.search || err != nil || strings.Contains(hit, "*")
+			if err == nil {
 				if t, ok := tr.merged.Tasks.Get(hit); ok {
 					tr.task(t, begin, handed, match)
 				}
 			}
 			continue
 		}
+		tr.search = true
 		re, err := regexp.Compile("^(?s:" + pattern + ")$")
 		if err != nil {
 			continue

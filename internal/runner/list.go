@@ -116,6 +116,9 @@ func reason(t *ast.Task, tr *trip) string {
 	case strings.Contains(t.Task, "*") && domain.Unwieldy(t.Task):
 		return "go-task cannot match its name, which is no valid pattern"
 	}
+	if tr.badly == "" {
+		return tr.unsearchable()
+	}
 	return tr.badly
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -132,15 +133,15 @@ func prepare(e *task.Executor, order domain.Order) (string, error) {
 func dropUnwieldy(merged *ast.Taskfile, needed map[string]bool) {
 	kept := ast.NewTasks()
 	for name, t := range merged.Tasks.All(nil) {
-		unwieldy := domain.Unwieldy(name)
-		for _, alias := range t.Aliases {
-			unwieldy = unwieldy || domain.Unwieldy(alias)
-		}
-		if !unwieldy || needed[name] {
+		if !unwieldy(name, t.Aliases) || needed[name] {
 			kept.Set(name, t)
 		}
 	}
 	merged.Tasks = kept
+}
+
+func unwieldy(name string, aliases []string) bool {
+	return domain.Unwieldy(name) || slices.ContainsFunc(aliases, domain.Unwieldy)
 }
 
 // outcome turns go-task's error into what a caller is told.
