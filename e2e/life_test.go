@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"handrail/internal/testenv"
 )
@@ -275,5 +276,23 @@ func TestWhatStopsTheStartShowsNoSecret(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What stands between a client and a server ends a connection that is silent for
+// long; a comment now and then keeps it.
+func TestASilentStreamIsKeptAlive(t *testing.T) {
+	t.Parallel()
+	s := serveBasic(t, newDB(t))
+	alice, bob := as(t, s, aliceToken), as(t, s, bobToken)
+	alice.listen(`1`, `{"resourcesListChanged":true}`)
+	bob.open(bob.request(http.MethodGet, "/mcp", "", inSession(bob.session(`{}`)), "Accept: text/event-stream"))
+	for end := time.Now().Add(3 * patience); ; time.Sleep(100 * time.Millisecond) {
+		if strings.Contains(alice.all(), "\n: ") && strings.Contains(bob.all(), "\n: ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no comment came: %q, %q", alice.all(), bob.all())
+		}
 	}
 }
