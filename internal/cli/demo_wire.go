@@ -174,7 +174,7 @@ func (w *wire) text(b []byte) string {
 	if !w.whole {
 		b = withoutRepeated(b)
 	}
-	return clip(visibleJSON([]byte(shortened(times.ReplaceAllString(string(b), "")))), shownJSON)
+	return clip(visibleJSON([]byte(shortened(times.ReplaceAllString(strings.TrimSpace(string(b)), "")))), shownJSON)
 }
 
 func shortened(s string) string { return opaque.ReplaceAllString(s, "$1…") }

@@ -107,6 +107,16 @@ func wrap(text string, n int) (lines []string) {
 	return append(lines, line)
 }
 
+// shapeHelpLater shapes the help when it is first asked for: a server that starts
+// has no use for it, and it takes a tenth of the start.
+func shapeHelpLater(root *cobra.Command) {
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		root.SetUsageFunc(nil)
+		shapeHelp(root)
+		return cmd.UsageFunc()(cmd)
+	})
+}
+
 // shapeHelp gives every command its usage. One that takes a preset's settings
 // shows the options in the order of the table, each with its variable and its
 // default.
