@@ -23,6 +23,8 @@ type lab struct {
 	handrail, sdk string
 	// node and script start the TypeScript baseline; noNode says why they cannot.
 	node, script, noNode string
+	// noBaseline says why that baseline in particular cannot.
+	noBaseline string
 	// loadBefore is how busy the machine was before anything was measured.
 	loadBefore string
 }
@@ -85,8 +87,13 @@ func (l *lab) findNode() {
 		return
 	}
 	if _, err := os.Stat(filepath.Join(l.root, "e2e", "node_modules")); err != nil {
-		l.noNode = "run npm ci in e2e first"
+		l.noNode = "npm's packages are not installed (go tool task bench:install)"
 		return
+	}
+	try := exec.CommandContext(l.ctx, node, "-e", "new (require('better-sqlite3'))(':memory:')")
+	try.Dir = filepath.Join(l.root, "e2e")
+	if err := try.Run(); err != nil {
+		l.noBaseline = "better-sqlite3 is not built (go tool task bench:install)"
 	}
 	l.node = node
 }

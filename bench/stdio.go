@@ -66,7 +66,7 @@ func measureStdio(l *lab) ([]row, error) {
 			}
 			rows = append(rows, row{what: what + ", p99", beside: "bare Go SDK, no work", unit: "ms", ours: late, base: bareLate})
 			for _, sync := range []string{"FULL", "NORMAL"} {
-				r := row{what: what, beside: "TypeScript SDK 2.4, synchronous=" + sync, unit: "/s", missing: l.noNode}
+				r := row{what: what, beside: "TypeScript SDK 2.4, synchronous=" + sync, unit: "/s", missing: or(l.noNode, l.noBaseline)}
 				if sync == "FULL" {
 					r.target = load.target
 				}
