@@ -22,6 +22,7 @@ type pool struct {
 	mu     sync.Mutex
 	idle   []*reader
 	closed bool
+	warm   chan struct{} // closed when the first connection is there; nil where none is awaited
 }
 
 // reader is a connection, and what the file looked like when it was opened.
@@ -33,6 +34,24 @@ type reader struct {
 
 func newPool(f file, opt Options, still bool) *pool {
 	return &pool{file: f, opt: opt, still: still, slots: make(chan struct{}, maxReaders)}
+}
+
+// prepare opens the first connection while the program does other things.
+func (p *pool) prepare() {
+	p.warm = make(chan struct{})
+	go func() {
+		defer close(p.warm)
+		r, err := p.open(context.Background())
+		if err != nil {
+			return // whoever needs one will see
+		}
+		for _, q := range []query{place, scanTitles} {
+			if _, err := r.prepared(context.Background(), q); err != nil {
+				break
+			}
+		}
+		p.giveBack(r, false)
+	}()
 }
 
 var errClosed = errors.New("the database is closed")
@@ -70,6 +89,9 @@ func (p *pool) changed(r *reader) bool {
 }
 
 func (p *pool) borrow(ctx context.Context) (*reader, error) {
+	if p.warm != nil {
+		<-p.warm
+	}
 	for {
 		r, err := p.pop()
 		if err != nil {
@@ -130,6 +152,9 @@ func (p *pool) giveBack(r *reader, stale bool) {
 }
 
 func (p *pool) close() {
+	if p.warm != nil {
+		<-p.warm
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

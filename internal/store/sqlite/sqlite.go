@@ -105,6 +105,7 @@ func (d *DB) openForWriting(ctx context.Context, found finding) error {
 	}
 	d.writer = startWriter(c, d.file, d.opt)
 	d.readers = newPool(d.file, d.opt, false)
+	d.readers.prepare()
 	return nil
 }
 
