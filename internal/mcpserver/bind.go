@@ -36,7 +36,7 @@ func (s *Server) describe(t tool.Tool) *mcp.Tool {
 // handle takes a call to the door and its outcome back.
 func (s *Server) handle(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		call := tool.Call{Who: s.who, Progress: progress(req), Log: lineLog(req)}
+		call := tool.Call{Who: s.who, Progress: progress(req), Log: s.asked.lineLog(req)}
 		ask := s.asker(req)
 		if ask != nil {
 			call.Asker = ask
@@ -93,13 +93,6 @@ func progress(req *mcp.CallToolRequest) func(context.Context, float64, float64, 
 	}
 }
 
-// lineLog sends lines of a log to the client of one call, where it asked for them.
-func lineLog(req *mcp.CallToolRequest) func(context.Context, string, any) {
-	return func(ctx context.Context, logger string, data any) {
-		_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Logger: logger, Data: data})
-	}
-}
-
 // survive makes a URI canonical before anything looks it up, and turns a panic below it into an error with a reference: a request must
 // never end the process.
 func (s *Server) survive(next mcp.MethodHandler) mcp.MethodHandler {
@@ -115,6 +108,9 @@ func (s *Server) survive(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}()
 		res, err = next(ctx, method, req)
+		if method == methodSetLevel && err == nil {
+			s.asked.note(req)
+		}
 		if method == methodCallTool && askFailed(err) {
 			s.logger.Info("a question could not be put to the person", "error", err)
 			f := fault.New(fault.Declined, "the question could not be put to the person, or got no answer; nothing was changed")

@@ -272,6 +272,7 @@ func clip(s string) string {
 const (
 	methodInitialize      = "initialize"
 	methodCallTool        = "tools/call"
+	methodSetLevel        = "logging/setLevel"
 	methodListen          = "subscriptions/listen"
 	methodSubscribe       = "resources/subscribe"
 	methodUnsubscribe     = "resources/unsubscribe"

@@ -64,6 +64,7 @@ type Server struct {
 	// plainCalls says that plain calls go past the SDK: see direct.
 	plainCalls bool
 	wentDirect atomic.Int64
+	asked      askedLogs
 	feed       Feed
 	seal       *Seal
 	watch      watching
