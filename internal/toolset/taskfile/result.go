@@ -3,6 +3,10 @@ package taskfile
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"handrail/internal/fault"
 	"handrail/internal/taskfile"
@@ -94,6 +98,7 @@ func question(call *tool.Call, info taskfile.TaskInfo, req taskfile.Request) *to
 		for _, p := range info.Decl.Prompts {
 			q.Message += "\n" + p
 		}
+		q.Message += settings(info.Decl, req.Vars)
 	case len(q.Fields) > 0:
 		q.Message, q.OnlyFields = "Task "+name+" needs to know more before it runs.", true
 	default:
@@ -101,6 +106,36 @@ func question(call *tool.Call, info taskfile.TaskInfo, req taskfile.Request) *to
 	}
 	q.Target += "\x00" + q.Message
 	return q
+}
+
+// mostShown is how many characters of a value a question shows.
+const mostShown = 200
+
+// settings are the values with which a task would run, a line each, as far as the
+// caller gave them or its prompts name them: go-task would fill a prompt in only
+// while it runs, and nobody can agree to "Deploy to {{.STAGE}}?". A value is
+// quoted, so that none can look like a line of the question.
+func settings(d taskfile.Decl, given map[string]any) string {
+	var b strings.Builder
+	for _, v := range d.Vars {
+		value := given[v.Name]
+		if value == nil && slices.ContainsFunc(d.Prompts, func(p string) bool { return strings.Contains(p, v.Name) }) {
+			value = v.Default
+		}
+		if value == nil {
+			continue
+		}
+		text := "(secret)"
+		if !v.Secret {
+			runes := []rune(fmt.Sprint(value))
+			text = strconv.Quote(string(runes[:min(len(runes), mostShown)]))
+			if len(runes) > mostShown {
+				text += "…"
+			}
+		}
+		fmt.Fprintf(&b, "\n%s = %s", v.Name, text)
+	}
+	return b.String()
 }
 
 // missing are the variables that a task needs and a call does not give. A secret
