@@ -5,9 +5,27 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"handrail/internal/fault"
 )
+
+// tempLogs begins the names of folders for logs that end with their server, and
+// staleLogs is after what time one is somebody's who could not end properly.
+const (
+	tempLogs  = "handrail-runs-"
+	staleLogs = 7 * 24 * time.Hour
+)
+
+// forgetOldLogs removes what servers left that were killed.
+func forgetOldLogs(now time.Time) {
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), tempLogs+"*"))
+	for _, folder := range folders {
+		if info, err := os.Lstat(folder); err == nil && info.IsDir() && now.Sub(info.ModTime()) > staleLogs {
+			_ = os.RemoveAll(folder)
+		}
+	}
+}
 
 // logs keeps the output of the latest runs in files, and forgets older ones.
 type logs struct {
@@ -35,7 +53,11 @@ func (l *logs) open(id string) *runLogs {
 	if l.dir == "" {
 		return r
 	}
-	var err error
+	// It may be gone, since folders for temporary files are tidied.
+	err := os.MkdirAll(l.dir, 0o700)
+	if err != nil {
+		return r
+	}
 	if r.out, err = openLog(l.path(id, Stdout), l.most); err != nil {
 		return &runLogs{owner: l, id: id}
 	}

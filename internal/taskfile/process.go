@@ -54,9 +54,10 @@ type spec struct {
 	now           func() time.Time
 }
 
-// start starts a runner and waits for its greeting. Its faults are Unavailable,
-// in one sentence that says what to do.
-func start(sp spec) (*runnerProcess, error) {
+// start starts a runner and waits for its greeting, as long as the context allows.
+// Its faults are Unavailable, in one sentence that says what to do, and the
+// context's error.
+func start(ctx context.Context, sp spec) (*runnerProcess, error) {
 	env := make([]string, 0, len(sp.env)+3)
 	for _, entry := range sp.env {
 		if name, _, _ := strings.Cut(entry, "="); RuntimeVars[name] == "" {
@@ -85,7 +86,12 @@ func start(sp spec) (*runnerProcess, error) {
 	started()
 	p := &runnerProcess{cmd: cmd, pipe: pipe, in: bufio.NewReaderSize(pipe, 64<<10), id: sp.id, said: said, exited: make(chan struct{})}
 	go p.wait()
-	if err := p.greet(sp.now); err != nil {
+	abandon := context.AfterFunc(ctx, p.kill)
+	err = p.greet(sp.now)
+	if !abandon() {
+		err = ctx.Err()
+	}
+	if err != nil {
 		p.kill()
 		p.close()
 		return nil, err
@@ -186,7 +192,7 @@ func (p *runnerProcess) close() {
 // exchange starts a runner for an order that runs nothing, and returns its
 // answer within the context's time.
 func exchange(ctx context.Context, sp spec, o Order) (Reply, error) {
-	p, err := start(sp)
+	p, err := start(ctx, sp)
 	if err != nil {
 		return Reply{}, err
 	}

@@ -122,7 +122,8 @@ func OpenRoots(ctx context.Context, dirs []string, o Options) (*Project, error) 
 	case "-":
 		p.logs.dir = ""
 	case "":
-		temp, err := os.MkdirTemp("", "handrail-runs-")
+		forgetOldLogs(o.Now())
+		temp, err := os.MkdirTemp("", tempLogs)
 		if err != nil {
 			o.Log.Warn("no logs of runs are kept", "event", "runs.no_logs", "error", plainError(err))
 		}

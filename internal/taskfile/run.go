@@ -98,7 +98,7 @@ func (p *Project) execute(ctx context.Context, order Order, req Request, result 
 	id := p.o.NewID()
 	logs := p.logs.open(id)
 	began := p.o.Now()
-	proc, err := start(spec{
+	proc, err := start(ctx, spec{
 		path: path, dir: order.Dir, id: id, env: p.o.Env, now: p.o.Now,
 		stdout: pipes.outW, stderr: pipes.errW,
 	})
