@@ -105,6 +105,10 @@ async function conversation() {
 
 await checks.step('cli', cli);
 await checks.step('conversation', conversation);
-await start('mcpdo/build/mcp-bin.js', ['daemon', 'stop']).ended;
+const { pid } = await json(mcpdo('daemon', 'status'), 'daemon status').catch(() => ({}));
+await mcpdo('daemon', 'stop').ended;
+// It goes on for a moment, with its servers, and writes into the folder.
+const gone = () => { try { return !process.kill(pid, 0); } catch { return true; } };
+if (pid) checks.that('the daemon ends', await until(gone));
 place.done(checks);
 checks.report();
