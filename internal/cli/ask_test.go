@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"handrail/internal/cli"
 	"handrail/internal/config"
 	"handrail/internal/fault"
+	"handrail/internal/testenv"
 	"handrail/internal/tool"
 )
 
@@ -130,5 +132,32 @@ func TestAQuestionEndsWhenItIsInterrupted(t *testing.T) {
 	}
 	if o := a.Door.Call(t.Context(), tool.Call{Who: actor.LocalUser()}, called(t, a, "complete_task"), []byte(`{"id":1}`)); !o.OK() {
 		t.Errorf("the task is gone: %s", o.Envelope())
+	}
+}
+
+func TestAPersonAtTheTerminalIsAskedForWhatATaskNeeds(t *testing.T) {
+	p, _ := config.FindPreset("taskfile")
+	root := t.TempDir()
+	text := "version: '3'\ntasks:\n  stage: {requires: {vars: [{name: ENV, enum: [dev, prod]}]}, cmds: ['echo to {{.ENV}}']}\n"
+	if err := os.WriteFile(filepath.Join(root, "Taskfile.yml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(p, map[string]string{"root": root, "audit-db": "off"}, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.Open(t.Context(), c, app.World{
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, Environ: os.Environ(), Self: filepath.Join(filepath.Dir(testenv.Runner(t)), "handrail"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for typed, want := range map[string]bool{"dev\n": true, "test\n\nprod\n": true, "test\n": false, "": false} {
+		var shown strings.Builder
+		o := cli.CallAsking(t.Context(), a.Door, called(t, a, "stage"), `{}`, strings.NewReader(typed), &shown)
+		if o.OK() != want || !want && o.Fault.Code != fault.Declined || !strings.Contains(shown.String(), "one of dev, prod") {
+			t.Errorf("%q: got %s; it asked %q", typed, o.Envelope(), shown.String())
+		}
 	}
 }
