@@ -149,3 +149,27 @@ func hasHeading(page, fragment string) bool {
 	}
 	return false
 }
+
+var (
+	named    = regexp.MustCompile("go tool task ([a-z][a-z0-9:]*)")
+	declared = regexp.MustCompile(`(?m)^  ([a-z][a-z0-9:]*):$`)
+)
+
+// The pages send nobody to a task that the Taskfile does not have.
+func TestTasksThatThePagesNameAreThere(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "Taskfile.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := map[string]bool{}
+	for _, m := range declared.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\r\n", "\n"), -1) {
+		tasks[m[1]] = true
+	}
+	for path, page := range pages(t) {
+		for _, m := range named.FindAllStringSubmatch(page, -1) {
+			if name := strings.TrimSuffix(m[1], ":"); !tasks[name] {
+				t.Errorf("%s names go tool task %s, and there is no such task", path, name)
+			}
+		}
+	}
+}
