@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"handrail/internal/cli"
@@ -61,6 +62,29 @@ func TestAServerWhoseClientIsGoneHasRecordedWhatItDid(t *testing.T) {
 		}
 		if text, _ := run(t, 0, "", "audit", "list", "--db", db); !strings.Contains(text, "kept") {
 			t.Errorf("%s: the call is not on the record:\n%s", name, text)
+		}
+	}
+}
+
+// A client that is done closes its end; an input that breaks off is a failure,
+// after what was read has its replies.
+func TestAnInputThatBreaksOffIsAFailure(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "a.db")
+	call := modern(t, 1, "tools/call", map[string]any{"name": "add_task", "arguments": map[string]any{"title": "kept"}})
+	for _, c := range []struct {
+		end    error
+		status int
+	}{{io.EOF, 0}, {syscall.EIO, 1}, {io.ErrUnexpectedEOF, 1}} {
+		var out, log strings.Builder
+		status := cli.Main(t.Context(), []string{"tasks", "--db", db}, cli.Env{
+			In: io.MultiReader(strings.NewReader(call), iotest.ErrReader(c.end)), Out: &out, Err: &log, Now: time.Now,
+			Getenv: func(string) string { return "" },
+		})
+		if status != c.status || strings.Contains(log.String(), "handrail: the input broke off") != (c.status == 1) {
+			t.Errorf("%v: status %d\n%s", c.end, status, log.String())
+		}
+		if !strings.Contains(out.String(), `"title":"kept"`) {
+			t.Errorf("%v: what was read has no reply: %s", c.end, out.String())
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -120,10 +122,39 @@ func serve(ctx context.Context, env Env, p config.Preset, flags map[string]strin
 	if c.HTTP {
 		err = a.ServeHTTP(ctx, c)
 	} else {
-		err = a.ServeStdio(ctx, env.In, env.Out)
+		in := &heard{from: env.In}
+		err = a.ServeStdio(ctx, in, env.Out)
+		if broken := in.failed(); err == nil && broken != nil && ctx.Err() == nil {
+			err = fmt.Errorf("the input broke off: %w", broken)
+		}
 	}
 	if err := errors.Join(err, a.Close()); err != nil {
 		return exit{ExitFailed, err}
 	}
 	return nil
+}
+
+// heard remembers that reading failed: a client that is done closes its end, and
+// anything else is no way to end.
+type heard struct {
+	from io.Reader
+	mu   sync.Mutex
+	err  error
+}
+
+// Read implements io.Reader.
+func (h *heard) Read(b []byte) (int, error) {
+	n, err := h.from.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.err = err
+	}
+	return n, err
+}
+
+func (h *heard) failed() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
 }
