@@ -2,6 +2,8 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -30,7 +32,26 @@ func servePair(t *testing.T) pair {
 	t.Helper()
 	p := pair{db: newDB(t)}
 	p.one, p.two = serveBasic(t, p.db), serveBasic(t, p.db)
-	t.Cleanup(func() { silent(t, p.one); silent(t, p.two) })
+	t.Cleanup(func() {
+		for _, s := range []*testenv.Server{p.one, p.two} {
+			silent(t, s)
+			// The test's own context has ended by now.
+			res, err := http.Get("http://" + s.Addr + "/metrics")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			text, err := io.ReadAll(res.Body)
+			if err != nil || !strings.Contains(string(text), "handrail_users ") {
+				t.Errorf("metrics: %v: %.200s", err, text)
+			}
+			tells(t, "metrics", string(text))
+			if strings.Contains(string(text), "alice") || strings.Contains(string(text), "bob") {
+				t.Errorf("the metrics name a user:\n%s", text)
+			}
+		}
+	})
 	return p
 }
 
@@ -45,20 +66,27 @@ func serveBasic(t *testing.T, db string, args ...string) *testenv.Server {
 // long.
 var requestState = regexp.MustCompile(`[A-Za-z0-9_-]{100,}`)
 
-// silent checks that nothing secret is in the log of a server.
+// silent checks that nothing secret is in the log of a server, and nothing that
+// went wrong inside it.
 func silent(t *testing.T, s *testenv.Server) {
 	t.Helper()
 	log := s.Log()
-	for _, secret := range []string{aliceToken, bobToken, stateSecret, aliceToken[6:20], bobToken[4:18], "Bearer "} {
-		if strings.Contains(log, secret) {
-			t.Errorf("the log holds %q", secret)
-		}
-	}
-	if found := requestState.FindString(log); found != "" {
-		t.Errorf("the log holds what may be a request state: %s", found)
-	}
+	tells(t, "log", log)
 	if strings.Contains(log, "panic") || strings.Contains(log, `"level":"ERROR"`) {
 		t.Errorf("something went wrong inside the server:\n%s", log)
+	}
+}
+
+// tells fails the test where a text holds something secret.
+func tells(t *testing.T, what, text string) {
+	t.Helper()
+	for _, secret := range []string{aliceToken, bobToken, stateSecret, aliceToken[6:20], bobToken[4:18], "Bearer "} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the %s holds %q", what, secret)
+		}
+	}
+	if found := requestState.FindString(text); found != "" {
+		t.Errorf("the %s holds what may be a request state: %s", what, found)
 	}
 }
 

@@ -296,3 +296,44 @@ func TestASilentStreamIsKeptAlive(t *testing.T) {
 		}
 	}
 }
+
+func TestOverStdioNoSecretIsLogged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func() *wire {
+		cmd := command(t, "", "basic", "--db", filepath.Join(dir, "tasks.db"), "--log-level", "debug")
+		cmd.Env = append(cmd.Env, "REQUEST_STATE_SECRET="+stateSecret, "MCP_AUTH_TOKENS_JSON="+tokens)
+		return dial(t, cmd)
+	}
+	w := open()
+	w.send(modern.call("1", "create_task", `{"title":"one"}`))
+	w.reply("1")
+	w.send(deletes(1, ""))
+	state := w.reply("1").state(t)
+	for _, extra := range []string{
+		answers(state+"x", saysYes), answers(state[1:], saysYes), answers(state, saysNo), answers(state, saysYes),
+		`,"requestState":"` + state + `"`, `,"requestState":7`, `,"requestState":"` + state + `","inputResponses":{"confirm":7}`,
+	} {
+		w.send(deletes(1, extra))
+		w.reply("1")
+	}
+	w.end()
+	tells(t, "log", w.stderr.String())
+
+	w = open()
+	w.raw(strings.Replace(latest.hello(), `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1))
+	w.reply(`"hello"`)
+	for _, answer := range []string{`"result":` + saysNo, `"error":{"code":-1,"message":"the dialog broke"}`, `"result":{"action":7}`, `"result":{}`} {
+		w.send(latest.call("2", "delete_task", `{"id":1}`))
+		question, _ := w.next()
+		if question.Method != "elicitation/create" {
+			t.Fatalf("asked with %+v", question)
+		}
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, question.ID, answer))
+		if e := w.reply("2").envelope(t); e.Err.Code != "declined" {
+			t.Errorf("%s: %+v", answer, e)
+		}
+	}
+	w.end()
+	tells(t, "log", w.stderr.String())
+}
