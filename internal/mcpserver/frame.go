@@ -38,9 +38,10 @@ func (f *frame) modern() bool     { return f.version >= modernEra }
 // modernEra is the first protocol version without a handshake.
 const modernEra = "2026-07-28"
 
-// lenient decoding finds the parts; strictness about them is ours.
+// lenient decoding finds the parts; strictness about them is ours. The decoder
+// reads b where it lies, so that the parts are parts of it.
 func lenient(b []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewReader(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // parseLine takes a line apart into its messages. batch says that they came as
@@ -212,7 +213,8 @@ func (f *frame) scanMeta(v []byte) (why string) {
 	return ""
 }
 
-// members calls f for each member of the object that dec stands before.
+// members calls f for each member of the object that dec, which is lenient,
+// stands before. raw is a part of what dec reads.
 func members(dec *jsontext.Decoder, f func(name string, raw []byte)) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
@@ -227,7 +229,7 @@ func members(dec *jsontext.Decoder, f func(name string, raw []byte)) error {
 		if err != nil {
 			return err
 		}
-		f(name, bytes.Clone(v))
+		f(name, v)
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return err
