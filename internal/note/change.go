@@ -44,6 +44,9 @@ func (v *Vault) change(ctx context.Context, e edit) (created bool, err error) {
 // under it (another writer takes back those it made) is walked to again.
 func (v *Vault) attempt(ctx context.Context, e *edit) (created bool, err error) {
 	p, err := v.walkFile(e.arg, e.names, e.rule)
+	if isNotExist(err) {
+		return false, errSwapped // it was there a moment ago: what is not there is in p.missing
+	}
 	if err != nil {
 		return false, err
 	}
