@@ -99,9 +99,17 @@ func (s *site) dial(era wire.Era) (*wire.HTTP, error) {
 	return wire.Dial(s.addr, s.legacy, token, era)
 }
 
-// load has clients call a search one after another for a while, and returns
-// how long each call took, in milliseconds.
-func (s *site) load(clients int, during time.Duration) (series, error) {
+// work is a call that clients make over and over.
+type work struct{ tool, params, must string }
+
+var (
+	searching = work{"search_tasks", searchHit, hitTitle}
+	adding    = work{"add_task", wire.Call("add_task", `{"title":"call the plumber about the order","tags":["home"]}`), `"id":`}
+)
+
+// load has clients make calls one after another for a while, and returns how
+// long each took, in milliseconds.
+func (s *site) load(w work, clients int, during time.Duration) (series, error) {
 	var (
 		mu   sync.Mutex
 		all  series
@@ -111,7 +119,7 @@ func (s *site) load(clients int, during time.Duration) (series, error) {
 	end := time.Now().Add(during)
 	for range clients {
 		wg.Go(func() {
-			took, err := s.caller(end)
+			took, err := s.caller(w, end)
 			mu.Lock()
 			defer mu.Unlock()
 			all, errs = append(all, took...), errors.Join(errs, err)
@@ -121,7 +129,7 @@ func (s *site) load(clients int, during time.Duration) (series, error) {
 	return all, errs
 }
 
-func (s *site) caller(end time.Time) (took series, err error) {
+func (s *site) caller(w work, end time.Time) (took series, err error) {
 	c, err := s.dial(wire.Modern)
 	if err != nil {
 		return nil, err
@@ -129,9 +137,9 @@ func (s *site) caller(end time.Time) (took series, err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for time.Now().Before(end) {
 		begun := time.Now()
-		reply, err := c.Request("tools/call", "search_tasks", searchHit)
-		if err == nil && !bytes.Contains(reply, []byte(hitTitle)) {
-			err = fmt.Errorf("no hit: %s", reply)
+		reply, err := c.Request("tools/call", w.tool, w.params)
+		if err == nil && !bytes.Contains(reply, []byte(w.must)) {
+			err = fmt.Errorf("a reply without %q: %s", w.must, reply)
 		}
 		if err != nil {
 			return nil, err
@@ -189,11 +197,11 @@ func measureHTTP(l *lab) ([]row, error) {
 	rate := func(i int, s *site) func() (float64, error) {
 		during := time.Duration(l.pick(1500, 60)) * time.Millisecond
 		return func() (float64, error) {
-			if _, err := s.load(httpClients, during/5); err != nil {
+			if _, err := s.load(searching, httpClients, during/5); err != nil {
 				return 0, err
 			}
 			begun := time.Now()
-			took, err := s.load(httpClients, during)
+			took, err := s.load(searching, httpClients, during)
 			late[i], middle[i] = append(late[i], took.at(0.99)), append(middle[i], took.median())
 			return float64(len(took)) / time.Since(begun).Seconds(), err
 		}
@@ -202,12 +210,23 @@ func measureHTTP(l *lab) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	var added series
+	for range l.pick(5, 1) {
+		during := time.Duration(l.pick(1000, 60)) * time.Millisecond
+		begun := time.Now()
+		took, err := ours.load(adding, httpClients, during)
+		if err != nil {
+			return nil, err
+		}
+		added = append(added, float64(len(took))/time.Since(begun).Seconds())
+	}
 	what := fmt.Sprintf("search_tasks with one hit over HTTP, %d clients, %s, %s", httpClients, name, wire.Modern)
 	beside := "bare Go SDK, GOGC=400, no work"
 	return []row{
 		{what: what, beside: beside, unit: "/s", ours: got[0], base: got[1], target: atLeast(0.85)},
 		{what: what + ", p99", beside: beside, unit: "ms", ours: late[0], base: late[1], target: atMost(1.5)},
 		{what: what + ", median", beside: beside, unit: "ms", ours: middle[0], base: middle[1]},
+		{what: fmt.Sprintf("durable add_task over HTTP, %d clients, %s", httpClients, name), unit: "/s", ours: added},
 	}, nil
 }
 
