@@ -179,6 +179,7 @@ func (c *caller) open(r *http.Request) *stream {
 	go func() {
 		defer close(s.events)
 		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 8<<20)
 		for lines.Scan() {
 			c.keep(lines.Text())
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && data != "" {
@@ -188,6 +189,7 @@ func (c *caller) open(r *http.Request) *stream {
 				}
 			}
 		}
+		_ = lines.Err() // the test closes the stream; whoever waits for more says so
 	}()
 	return s
 }

@@ -210,6 +210,9 @@ func TestAServerOverHTTPPrintsNothingAndEndsInOrder(t *testing.T) {
 				}
 				for lines.Scan() {
 				}
+				if err := lines.Err(); err != nil {
+					t.Error(err)
+				}
 				if err := cmd.Wait(); err != nil {
 					t.Errorf("it ended with %v\n%s", err, log.String())
 				}

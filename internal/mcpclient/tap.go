@@ -218,4 +218,5 @@ func lines(r io.Reader, take func([]byte)) {
 	for s.Scan() {
 		take(s.Bytes())
 	}
+	_ = s.Err() // a stream that breaks has no more lines either
 }

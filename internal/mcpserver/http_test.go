@@ -445,6 +445,7 @@ func (w *web) open(r *http.Request) (events func() map[string]any, res *http.Res
 				lines <- data
 			}
 		}
+		_ = sc.Err() // the test closes the stream; whoever waits for more says so
 	}()
 	return func() map[string]any {
 		w.t.Helper()

@@ -221,6 +221,9 @@ func (c *session) rest() []map[string]any {
 		}
 		all = append(all, m)
 	}
+	if err := sc.Err(); err != nil {
+		c.t.Error(err)
+	}
 	select {
 	case err := <-c.over:
 		if err != nil {

@@ -236,6 +236,9 @@ func BenchmarkRead(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			if err := rows.Err(); err != nil {
+				b.Fatal(err)
+			}
 			_ = rows.Close()
 		}
 	})
