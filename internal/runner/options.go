@@ -18,7 +18,7 @@ var (
 		--ssh-command --proxy-command --preprocessor --entrypoint --hook --pre-exec --post-exec`)
 	// ownOptions do so for one program.
 	ownOptions = map[string]map[string]bool{
-		"git": words("-c --config-env -u"), "rsync": words("-e"), "tar": words("-I -F"), "man": words("-P -H"),
+		"git": words("-c --config-env"), "git clone": words("-u -c"), "rsync": words("-e"), "tar": words("-I -F"), "man": words("-P -H"),
 		"scp": words("-o -S -J"), "sftp": words("-o -S -J"), "less": words("+"), "zip": words("-TT"), "curl": words("-K --config"),
 		"docker": words("--entrypoint"), "podman": words("--entrypoint"), "tcpdump": words("-z"), "wget": words("--use-askpass"),
 	}
@@ -35,7 +35,12 @@ func (j *judgement) unsure(args []string) {
 
 // running judges the values of options that say what is run.
 func (j *judgement) running(name string, args []string) {
+	own := ownOptions[name]
 	for i, arg := range args {
+		if name == "git" && !strings.HasPrefix(arg, "-") && (i == 0 || !own[args[i-1]]) {
+			// Past its subcommand -c is a new branch, and -u an upstream.
+			name, own = "git "+arg, ownOptions["git "+arg]
+		}
 		if lineTakers[name] && !strings.HasPrefix(arg, "-") && len(holesIn(arg)) > 0 {
 			j.script(arg)
 			continue
@@ -48,7 +53,7 @@ func (j *judgement) running(name string, args []string) {
 			value = args[i+1]
 		}
 		switch {
-		case ownOptions[name][option]:
+		case own[option]:
 			// NAME=PROGRAM, or a program: neither is the caller's to begin.
 			if key, program, named := strings.Cut(value, "="); named && len(holesIn(key)) == 0 {
 				value = program
@@ -56,7 +61,7 @@ func (j *judgement) running(name string, args []string) {
 			j.script(value)
 		case runningOptions[option]:
 			j.script(value)
-		case isScriptOption(option) && !strings.Contains(option, "="):
+		case option == "-c" && !strings.HasPrefix(name, "git "):
 			j.putAll(value, taskfile.Bare) // a script, or something harmless: it cannot be told
 		}
 	}

@@ -147,6 +147,8 @@ var landings = []landing{
 	{name: "a program that a variable with a default names", task: `cmd: '"${SHELL:-sh}" -c "prog {{.X}}"'`, accepts: []string{"abc"}, refuses: join(shelly, breaks), changes: true},
 	{name: "a program that a command names", task: `cmd: $(which sh) -c "prog {{.X}}"`, accepts: []string{"abc"}, refuses: join(shelly, breaks), changes: true},
 	{name: "a setting of git", task: `cmd: git -c "{{.X}}" log`, refuses: []string{"core.pager=pwn"}, like: "-"},
+	{name: "a branch of git", task: `cmd: git switch -c "{{.X}}"`, accepts: []string{"abc", "feature/x"}, refuses: join(shelly, dashes)},
+	{name: "what git clone runs", task: `cmd: git clone -u "{{.X}}" a`, refuses: []string{"pwn"}, like: "-"},
 	{name: "a program for rsync", task: `cmd: rsync -e "ssh {{.X}}" a b`, accepts: []string{"abc"}, refuses: []string{"-oProxyCommand=pwn", "a b"}, changes: true},
 	{name: "an action of tar", task: `cmd: tar --checkpoint-action="{{.X}}" -cf x a`, refuses: []string{"exec=pwn"}, like: "-"},
 	{name: "an entry point", task: `cmd: docker run --entrypoint "{{.X}}" image`, refuses: []string{"pwn"}, like: "-"},
