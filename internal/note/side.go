@@ -35,9 +35,10 @@ func (v *Vault) SideFile(name string) *SideFile {
 }
 
 // Load returns the file's bytes; ok is false where there is no file. Faults:
-// invalid_input (it is a link that leads out, or no regular file), too_large
+// invalid_store (it is a link that leads out, or no regular file), too_large
 // (over 16 MiB), unavailable.
 func (f *SideFile) Load(ctx context.Context) (data []byte, ok bool, err error) {
+	defer func() { err = f.ours(err) }()
 	err = retry(ctx, f.name, func() error {
 		p, err := f.v.walkFile(f.name, []string{f.name}, f.rule)
 		if err != nil {
@@ -72,18 +73,32 @@ func (f *SideFile) Load(ctx context.Context) (data []byte, ok bool, err error) {
 // than once; a nil result without an error changes nothing. Faults: those of
 // edit, of Load, and unavailable.
 func (f *SideFile) Update(ctx context.Context, transform func(old []byte, exists bool) ([]byte, error)) error {
+	var refused error
 	_, err := f.v.change(ctx, edit{
 		arg: f.name, path: f.name, names: []string{f.name}, rule: f.rule,
 		maxOld: MaxSideBytes, tooBig: f.tooBig,
 		content: func(old []byte, exists bool) ([]byte, error) {
 			data, err := transform(old, exists)
+			refused = err
 			if err == nil && len(data) > MaxSideBytes {
 				return nil, f.tooBig(int64(len(data)))
 			}
 			return data, err
 		},
 	})
-	return err
+	if refused != nil {
+		return err
+	}
+	return f.ours(err)
+}
+
+// ours is an error about where the file leads: no caller named it, so no
+// caller's input is wrong.
+func (f *SideFile) ours(err error) error {
+	if fault.CodeOf(err) != fault.InvalidInput {
+		return err
+	}
+	return fault.Wrap(err, fault.InvalidStore, "%s; it is left as it is", fault.Of(err).Message)
 }
 
 func (f *SideFile) tooBig(size int64) error {

@@ -19,7 +19,8 @@ const lockWait = 10 * time.Second
 // several processes on one folder. Nothing is read ahead when it is opened.
 type Vault struct {
 	root   *os.Root
-	paths  []string // the root's absolute path: real, and as it was given
+	home   fs.FileInfo // of root
+	paths  []string    // the root's absolute path: real, and as it was given
 	limits Limits
 
 	// writing lets one write at a time into the queue for a folder's lock, so
@@ -51,8 +52,13 @@ func Open(root string, limits Limits) (*Vault, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "root: the folder cannot be opened")
 	}
+	home, err := dir.Stat(".")
+	if err != nil {
+		dir.Close()
+		return nil, fault.Wrap(err, fault.Unavailable, "root: the folder cannot be opened")
+	}
 	v := &Vault{
-		root: dir, paths: []string{real}, limits: limits.withDefaults(),
+		root: dir, home: home, paths: []string{real}, limits: limits.withDefaults(),
 		writing: make(chan struct{}, 1), lockWait: lockWait,
 	}
 	if given != real {
@@ -71,6 +77,18 @@ func (v *Vault) Close() error {
 		err = v.root.Close()
 	})
 	return err
+}
+
+// atHome refuses to work in a folder that was moved or removed since it was
+// opened: a person looks where the root's path leads, and would find nothing of
+// what is written there.
+func (v *Vault) atHome() error {
+	info, err := os.Stat(v.paths[len(v.paths)-1])
+	if err == nil && os.SameFile(info, v.home) {
+		return nil
+	}
+	// Without the cause, which callers would take for a name that is not there.
+	return fault.New(fault.Unavailable, "the notes folder was moved or removed since the server started; put it back, or start the server again")
 }
 
 // Limits returns the bounds in force, defaults filled in.

@@ -38,6 +38,9 @@ func noteRule(name string) string {
 // would be. Faults: invalid_input where a rule is broken or the name is no
 // regular file. The place must be closed.
 func (v *Vault) walkFile(arg string, names []string, rule func(string) string) (place, error) {
+	if err := v.atHome(); err != nil {
+		return place{}, err
+	}
 	w := walker{v: v, arg: arg, dir: v.root, rest: slices.Clone(names), rule: rule}
 	return w.walk()
 }
@@ -45,6 +48,9 @@ func (v *Vault) walkFile(arg string, names []string, rule func(string) string) (
 // walkFolder opens the folder that names lead to; it must be closed unless it
 // is the vault's own root.
 func (v *Vault) walkFolder(arg string, names []string) (place, error) {
+	if err := v.atHome(); err != nil {
+		return place{}, err
+	}
 	w := walker{v: v, arg: arg, dir: v.root, rest: slices.Clone(names), folder: true}
 	return w.walk()
 }
