@@ -131,6 +131,6 @@ func TestAnInvalidFileOnDiskIsLeftByteForByte(t *testing.T) {
 	}
 	if err := os.Symlink("../tasks.json", path); err == nil {
 		_, err = l.Add(ctx, todo.Draft{Title: "x"})
-		wantCode(t, err, "invalid_input", "out of the notes folder")
+		wantCode(t, err, "invalid_store", "out of the notes folder")
 	}
 }
