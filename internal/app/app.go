@@ -86,6 +86,9 @@ func (a *App) open(ctx context.Context, c config.Config) error {
 	} else if err := a.openRecord(ctx, c.AuditDB); err != nil {
 		return err
 	}
+	if store, ok := a.log.(mcpserver.Spender); ok && a.seal != nil {
+		a.seal.SpendIn(store)
+	}
 	if c.Root != "" {
 		vault, err := note.Open(c.Root, note.Limits{
 			MaxNoteBytes: c.MaxNoteBytes, MaxReadBytes: c.MaxReadBytes, MaxSearchResults: c.MaxSearchResults,

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -70,7 +71,7 @@ func (s *Server) asker(req *mcp.CallToolRequest) *asker {
 }
 
 // Ask implements tool.Asker.
-func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q *tool.Question) (tool.Answer, string, error) {
+func (a *asker) Ask(ctx context.Context, t tool.Tool, canonical []byte, q *tool.Question) (tool.Answer, string, error) {
 	p := a.req.Params
 	if p.RequestState == "" {
 		state, err := a.seal.close(a.user, t.Spec.Name, canonical, q.Target)
@@ -85,8 +86,10 @@ func (a *asker) Ask(_ context.Context, t tool.Tool, canonical []byte, q *tool.Qu
 	if answer == nil {
 		return tool.No, "the answer to the question is missing; nothing was changed", nil
 	}
-	if err := a.seal.spend(st); err != nil {
+	if err := a.seal.spend(ctx, st); errors.Is(err, errStateSpent) {
 		return tool.No, err.Error(), nil
+	} else if err != nil {
+		return tool.No, "", err // it cannot be told whether it was used
 	}
 	yes, _ := answer.Content[questionKey].(bool)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"handrail/internal/audit"
 	"handrail/internal/fault"
 	"handrail/internal/mcpserver"
+	"handrail/internal/store/sqlite"
 	"handrail/internal/tool"
 	"handrail/internal/toolset"
 )
@@ -267,5 +269,40 @@ func TestAClientOfTheHandshakeEraIsAskedThroughElicitation(t *testing.T) {
 	rest := c.rest()
 	if len(rest) != 1 || dig(rest[0], "result", "structuredContent", "error", "code") != "declined" || len(s.things) != 2 {
 		t.Errorf("unanswered: %v, left %v", rest, s.things)
+	}
+}
+
+func TestAConfirmationThatWasUsedIsUsedForEveryReplicaAndAfterARestart(t *testing.T) {
+	secret := strings.Repeat("s", 32)
+	path := filepath.Join(t.TempDir(), "tasks.db")
+	replica := func() *mcpserver.Seal {
+		db, err := sqlite.Open(t.Context(), path, sqlite.Options{Now: time.Now, Report: func(err error) { t.Error(err) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		seal, err := mcpserver.NewSeal(secret, nil, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seal.SpendIn(db)
+		return seal
+	}
+	send := func(seal *mcpserver.Seal, body string) map[string]any {
+		c := startWith(t, newShelf().set(), seal)
+		c.send(body)
+		m := c.next()
+		c.rest()
+		return m
+	}
+	one, two := replica(), replica()
+	state, _ := dig(send(one, destroy(1, "")), "result", "requestState").(string)
+	if m := send(two, answered(1, state, yes)); dig(m, "result", "structuredContent", "ok") != true {
+		t.Fatalf("the answer at another replica: %v", m)
+	}
+	for _, seal := range []*mcpserver.Seal{one, two, replica()} {
+		if m := send(seal, answered(1, state, yes)); dig(m, "result", "structuredContent", "error", "code") != "declined" {
+			t.Errorf("used again: %v", m)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -28,10 +29,23 @@ type Seal struct {
 	current cipher.AEAD
 	others  []cipher.AEAD // accepted too, for rotation
 	now     func() time.Time
+	store   Spender
 
 	mu    sync.Mutex
 	spent map[string]time.Time // nonces of answers that were used, until they expire
 }
+
+// Spender remembers, beyond this process, which confirmations were used.
+type Spender interface {
+	// Spend marks one as used and reports whether it was not before. It may forget
+	// it after until.
+	Spend(ctx context.Context, nonce string, until time.Time) (fresh bool, err error)
+}
+
+// SpendIn has a store remember which confirmations were used, so that none can be
+// used again after a restart or at another replica. Call it before the seal is
+// used.
+func (s *Seal) SpendIn(store Spender) { s.store = store }
 
 // NewSeal makes a seal from a secret of at least MinSecret bytes; previous
 // secrets are accepted too. Without a secret the key is random: states then
@@ -137,7 +151,22 @@ func (s *Seal) open(state, user, tool string, args []byte, target string) (seale
 }
 
 // spend uses a state up: the second time it fails.
-func (s *Seal) spend(st sealed) error {
+func (s *Seal) spend(ctx context.Context, st sealed) error {
+	if !s.spendHere(st) {
+		return errStateSpent
+	}
+	if s.store == nil {
+		return nil
+	}
+	fresh, err := s.store.Spend(ctx, st.Nonce, time.Unix(st.Expires, 0).Add(time.Second))
+	if err == nil && !fresh {
+		err = errStateSpent
+	}
+	return err
+}
+
+// spendHere is spend as far as this process knows.
+func (s *Seal) spendHere(st sealed) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -147,8 +176,8 @@ func (s *Seal) spend(st sealed) error {
 		}
 	}
 	if _, used := s.spent[st.Nonce]; used {
-		return errStateSpent
+		return false
 	}
 	s.spent[st.Nonce] = time.Unix(st.Expires, 0).Add(time.Second)
-	return nil
+	return true
 }

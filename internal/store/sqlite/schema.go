@@ -66,6 +66,11 @@ CREATE TABLE task_changes (
   kind    TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE spent_confirmations (
+  nonce      TEXT PRIMARY KEY,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE audit_log (
   seq         INTEGER PRIMARY KEY,
   at          TEXT NOT NULL,
@@ -101,4 +106,4 @@ PRAGMA user_version = 1;
 `
 
 // ourTables must all be there for a file to be Handrail's.
-var ourTables = []string{"users", "tasks", "task_tags", "task_titles", "task_changes", "audit_log"}
+var ourTables = []string{"users", "tasks", "task_tags", "task_titles", "task_changes", "spent_confirmations", "audit_log"}

@@ -19,6 +19,9 @@ type Store interface {
 	task.Watcher
 	audit.Log
 	audit.Reader
+	// Spend marks a confirmation as used until a time, and reports whether it was
+	// not before.
+	Spend(ctx context.Context, nonce string, until time.Time) (fresh bool, err error)
 	// BreakRecord makes every later entry of the record fail to be written, from
 	// outside, as a full disk would.
 	BreakRecord(tb testing.TB)
@@ -30,7 +33,7 @@ type Store interface {
 // Run proves the sentences. open gives a new, empty store for each of them and
 // closes it with the test's Cleanup.
 func Run(t *testing.T, open func(t *testing.T) Store) {
-	for _, group := range [][]sentence{taskSentences, pageSentences, searchSentences, recordSentences, changeSentences} {
+	for _, group := range [][]sentence{taskSentences, pageSentences, searchSentences, recordSentences, changeSentences, spendSentences} {
 		for _, s := range group {
 			t.Run(s.says, func(t *testing.T) { s.proof(t, open(t)) })
 		}
