@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"handrail/internal/testenv"
 )
 
 // servers are the commands that serve over stdio, each on data of its own.
@@ -207,5 +209,19 @@ func TestADeleteThatNobodyConfirmedSaysHowUnderEveryPolicy(t *testing.T) {
 				t.Errorf("%s %s: recorded %v", row.policy, row.args, got)
 			}
 		})
+	}
+}
+
+// Over HTTP the notes server gives one folder to everybody who has a token.
+func TestOverHTTPAFolderThatUsersShareIsSaidAtTheStart(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	env := []string{`MCP_AUTH_TOKENS_JSON={"ann":"` + strings.Repeat("a", 40) + `"}`, "XDG_STATE_HOME=" + f.state, "TASKS_DB_PATH=" + newDB(t)}
+	const says = "everybody who has a token shares"
+	if s := testenv.Serve(t, t.TempDir(), env, "workspace", "--root", f.root); !strings.Contains(s.Log(), says) {
+		t.Errorf("workspace does not say that users share its root:\n%s", s.Log())
+	}
+	if s := testenv.Serve(t, t.TempDir(), env, "tasks"); strings.Contains(s.Log(), says) {
+		t.Errorf("tasks, where they share nothing, says so:\n%s", s.Log())
 	}
 }
