@@ -89,6 +89,29 @@ tasks:
 	}
 }
 
+// A server that collects its garbage seldom, as ours does, grows by what it
+// throws away.
+func TestAHundredMegabytesOfOutputMakeLittleGarbage(t *testing.T) {
+	p := project(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {print: {cmd: \"head -c 104857600 /dev/zero | tr '\\\\0' 'x' | fold -w 99\"}}\n")
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	lines, reports := 0, 0
+	r, err := run(t, p, taskfile.Request{Task: "print",
+		Line:     func(string, string) { lines++; time.Sleep(time.Millisecond) }, // slower than the task
+		Progress: func(string) { reports++ },
+	})
+	runtime.ReadMemStats(&end)
+	if err != nil || r.StdoutBytes < 100<<20 {
+		t.Fatalf("%d bytes, %v", r.StdoutBytes, err)
+	}
+	if made := (end.TotalAlloc - start.TotalAlloc) >> 10; made > 4<<10 {
+		t.Errorf("%d KiB were allocated; %d lines and %d reports were told", made, lines, reports)
+	}
+	if reports == 0 || reports > 5+int(r.Duration/(50*time.Millisecond)) {
+		t.Errorf("%d reports of progress in %s", reports, r.Duration)
+	}
+}
+
 // peak runs a task and returns the most memory that its runner had, in KiB.
 func peak(t *testing.T, p *taskfile.Project, req taskfile.Request) (most int) {
 	t.Helper()

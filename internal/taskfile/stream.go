@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -64,7 +65,7 @@ func (s *stream) finish() {
 	defer s.mu.Unlock()
 	s.take(s.clean.end(nil))
 	if len(s.last) > 0 {
-		s.lines.put(s.name, string(s.last))
+		s.lines.put(s.name, s.last)
 		s.last = nil
 	}
 }
@@ -85,24 +86,29 @@ func (s *stream) take(p []byte) {
 		if i < 0 {
 			return
 		}
-		s.lines.put(s.name, strings.ToValidUTF8(string(s.last), ""))
+		s.lines.put(s.name, s.last)
 		s.last = s.last[:0]
 		p = p[i+1:]
 	}
 }
 
+// betweenProgress is how long the latest line is kept back after one was told.
+const betweenProgress = 100 * time.Millisecond
+
 // lines hands the lines of both streams on without ever holding a task up: what
-// the receiver cannot take in time is dropped, and counted.
+// the receiver cannot take in time is dropped, and counted. A line that nobody
+// will get costs no memory.
 type lines struct {
 	receive  func(stream, text string)
 	progress func(text string)
 
 	queue chan [2]string
-	done  chan struct{}
+	wake  chan struct{} // a token when there is a latest line
+	ended chan struct{}
+	done  sync.WaitGroup
 
 	mu      sync.Mutex
-	latest  string
-	fresh   bool
+	latest  []byte
 	dropped int
 }
 
@@ -111,61 +117,88 @@ func newLines(receive func(stream, text string), progress func(text string)) *li
 	if receive == nil && progress == nil {
 		return nil
 	}
-	l := &lines{receive: receive, progress: progress, queue: make(chan [2]string, 512), done: make(chan struct{})}
-	go l.forward()
+	l := &lines{receive: receive, progress: progress, queue: make(chan [2]string, 512), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	if receive != nil {
+		l.done.Go(l.forward)
+	}
+	if progress != nil {
+		l.done.Go(l.report)
+	}
 	return l
 }
 
-func (l *lines) put(stream, text string) {
-	if l == nil || strings.TrimSpace(text) == "" {
+func (l *lines) put(stream string, text []byte) {
+	if l == nil || len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.latest, l.fresh = text, true
-	if l.receive == nil {
-		// Progress wants only the latest; one token in the queue wakes it.
-		if len(l.queue) == 0 {
-			l.queue <- [2]string{}
+	if l.progress != nil {
+		l.latest = append(l.latest[:0], text...)
+		select {
+		case l.wake <- struct{}{}:
+		default:
 		}
-		return
 	}
-	select {
-	case l.queue <- [2]string{stream, text}:
-	default:
+	switch {
+	case l.receive == nil:
+	case len(l.queue) == cap(l.queue): // only we fill it
 		l.dropped++
+	default:
+		l.queue <- [2]string{stream, shown(text)}
 	}
 }
 
-// end says what was dropped and waits until all is forwarded.
+// shown is a line that may have been cut within a character.
+func shown(text []byte) string { return strings.ToValidUTF8(string(text), "") }
+
+// end says what was dropped and waits until all is told.
 func (l *lines) end() {
 	if l == nil {
 		return
 	}
 	close(l.queue)
-	<-l.done
+	close(l.ended)
+	l.done.Wait()
 }
 
 func (l *lines) forward() {
-	defer close(l.done)
 	for line := range l.queue {
-		if l.receive != nil {
-			l.receive(line[0], line[1])
-		}
-		if l.progress != nil {
-			l.mu.Lock()
-			text, fresh := l.latest, l.fresh
-			l.fresh = false
-			l.mu.Unlock()
-			if fresh {
-				l.progress(text)
-			}
-		}
+		l.receive(line[0], line[1])
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.dropped > 0 && l.receive != nil {
-		l.receive(Stderr, fmt.Sprintf("[%d lines were too many to forward]", l.dropped))
+	dropped := l.dropped
+	l.mu.Unlock()
+	if dropped > 0 {
+		l.receive(Stderr, fmt.Sprintf("[%d lines were too many to forward]", dropped))
+	}
+}
+
+// report tells the latest line at once, and then no more often than
+// betweenProgress; the last one of all is always told.
+func (l *lines) report() {
+	for {
+		select {
+		case <-l.wake:
+			l.tell()
+		case <-l.ended:
+			l.tell()
+			return
+		}
+		select {
+		case <-time.After(betweenProgress):
+		case <-l.ended:
+		}
+	}
+}
+
+func (l *lines) tell() {
+	l.mu.Lock()
+	text := shown(l.latest)
+	l.latest = l.latest[:0]
+	l.mu.Unlock()
+	if text != "" {
+		l.progress(text)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
@@ -17,25 +18,14 @@ type watch struct {
 	dirty chan struct{} // a token when something changed
 	log   *slog.Logger
 	fs    *fsnotify.Watcher // nil where the system gives none
-	done  chan struct{}
+	done  sync.WaitGroup
 
 	mu    sync.Mutex
 	dirs  map[string]map[string]bool // folder → names in it that matter
 	paths []string
 }
 
-func newWatch(log *slog.Logger) *watch {
-	w := &watch{dirty: make(chan struct{}, 1), log: log, done: make(chan struct{}), dirs: map[string]map[string]bool{}}
-	fs, err := fsnotify.NewWatcher()
-	if err != nil {
-		log.Warn("files are polled: the system gives no more file events", "event", "watcher.unavailable", "error", err.Error())
-		close(w.done)
-		return w
-	}
-	w.fs = fs
-	go w.listen()
-	return w
-}
+func newWatch(log *slog.Logger) *watch { return &watch{dirty: make(chan struct{}, 1), log: log} }
 
 func (w *watch) works() bool { return w.fs != nil }
 
@@ -43,21 +33,20 @@ func (w *watch) close() {
 	if w.fs != nil {
 		_ = w.fs.Close()
 	}
-	<-w.done
+	w.done.Wait()
 }
 
-func (w *watch) listen() {
-	defer close(w.done)
+func (w *watch) listen(fs *fsnotify.Watcher) {
 	for {
 		select {
-		case event, ok := <-w.fs.Events:
+		case event, ok := <-fs.Events:
 			if !ok {
 				return
 			}
 			if w.known(event.Name) {
 				w.mark()
 			}
-		case err, ok := <-w.fs.Errors:
+		case err, ok := <-fs.Errors:
 			if !ok {
 				return
 			}
@@ -83,11 +72,11 @@ func (w *watch) known(path string) bool {
 	return w.dirs[filepath.Dir(path)][filepath.Base(path)]
 }
 
-// set replaces what is watched.
+// set replaces what is watched. It begins anew each time, since a folder that was
+// removed and made anew has lost its watch, and since a watcher that is asked to
+// forget a folder which another one has replaced does not survive it (fsnotify
+// 1.10.1). The new one listens before the old one ends.
 func (w *watch) set(paths []string) {
-	if w.fs == nil {
-		return
-	}
 	wanted := map[string]map[string]bool{}
 	for _, path := range paths {
 		follow(path, func(dir, name string) {
@@ -98,62 +87,57 @@ func (w *watch) set(paths []string) {
 		})
 	}
 	w.mu.Lock()
-	old := w.dirs
 	w.dirs, w.paths = wanted, paths
 	w.mu.Unlock()
-	for dir := range old {
-		if wanted[dir] == nil {
-			_ = w.fs.Remove(dir)
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		w.log.Warn("files are polled: the system gives no more file events", "event", "watcher.unavailable", "error", err.Error())
+		fs = nil
+	} else {
+		w.done.Go(func() { w.listen(fs) })
+		for dir := range wanted {
+			if err := fs.Add(dir); err != nil && !os.IsNotExist(err) {
+				w.log.Debug("a folder cannot be watched and is polled", "event", "watcher.add_failed", "error", err.Error())
+			}
 		}
 	}
-	w.addAll(wanted)
-}
-
-// again repeats the watches, since a folder that was removed and made anew has
-// lost its own.
-func (w *watch) again() {
 	if w.fs != nil {
-		w.mu.Lock()
-		paths := w.paths
-		w.mu.Unlock()
-		w.set(paths)
+		_ = w.fs.Close()
 	}
+	w.fs = fs
 }
 
-func (w *watch) addAll(dirs map[string]map[string]bool) {
-	for dir := range dirs {
-		// Adding a folder twice is nothing; adding it after it was replaced is what
-		// makes it watched again.
-		if err := w.fs.Add(dir); err != nil && !os.IsNotExist(err) {
-			w.log.Debug("a folder cannot be watched and is polled", "event", "watcher.add_failed", "error", err.Error())
-		}
-	}
-}
+// again repeats the watches.
+func (w *watch) again() { w.set(w.paths) }
 
 // follow names every folder and name in it on which a path depends: each link on
 // the way and where it leads, the file, its folder, and where those do not exist
-// the first part that is missing.
+// the first part that is missing. No folder is named through a link: the system
+// would take it for the same folder under another name, and tell of one of them.
 func follow(path string, want func(dir, name string)) {
 	for range 40 { // as many links as the system follows
-		dir, name := filepath.Dir(path), filepath.Base(path)
 		next := ""
-		for at := path; at != filepath.Dir(at); at = filepath.Dir(at) {
-			info, err := os.Lstat(at)
-			switch {
-			case err != nil:
-				dir, name = filepath.Dir(at), filepath.Base(at)
-			case info.Mode()&os.ModeSymlink != 0:
-				want(filepath.Dir(at), filepath.Base(at))
-				if target, err := os.Readlink(at); err == nil {
-					rest, _ := filepath.Rel(at, path)
-					if !filepath.IsAbs(target) {
-						target = filepath.Join(filepath.Dir(at), target)
-					}
-					next = filepath.Join(target, rest)
-				}
+		at := path
+		for _, part := range partsOf(path) {
+			at = part
+			info, err := os.Lstat(part)
+			if err != nil {
+				break
 			}
+			if info.Mode()&os.ModeSymlink == 0 {
+				continue
+			}
+			if target, err := os.Readlink(part); err == nil {
+				rest, _ := filepath.Rel(part, path)
+				if !filepath.IsAbs(target) {
+					target = filepath.Join(filepath.Dir(part), target)
+				}
+				next = filepath.Join(target, rest)
+			}
+			break
 		}
-		want(dir, name)
+		dir := filepath.Dir(at)
+		want(dir, filepath.Base(at))
 		if parent := filepath.Dir(dir); parent != dir {
 			want(parent, filepath.Base(dir))
 		}
@@ -162,6 +146,15 @@ func follow(path string, want func(dir, name string)) {
 		}
 		path = next
 	}
+}
+
+// partsOf are a path's ancestors from the top, and the path itself.
+func partsOf(path string) (parts []string) {
+	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
+		parts = append(parts, path)
+	}
+	slices.Reverse(parts)
+	return parts
 }
 
 // isFolder says in a caller's words what is wrong with a root.
