@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-task/task/v3"
@@ -25,8 +27,33 @@ import (
 // the templates, the shell that it uses expands every word, and in the place of
 // programs, files and folders stands a book that keeps what was asked for.
 type stage struct {
-	book []string // one line for each program, builtin, file and pattern
+	mu   sync.Mutex // the parts of a pipeline play at once
+	book []string   // one line for each program, builtin, file and pattern
 	deep int
+}
+
+// descend reports whether there is room for one more task or shell inside
+// another, down to most. If so, ascend comes after it.
+func (s *stage) descend(most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.deep >= most {
+		return false
+	}
+	s.deep++
+	return true
+}
+
+func (s *stage) ascend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deep--
+}
+
+func (s *stage) noted() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.book)
 }
 
 // canary is a secret that only a value which expands could show, and pwn a
@@ -41,15 +68,15 @@ func perform(ctx context.Context, dir, name string, vars map[string]any, match [
 	}
 	s := &stage{}
 	err = s.task(ctx, e, &task.Call{Task: called})
-	return s.book, err
+	return s.noted(), err
 }
 
 // task plays one task with all that it calls, one after the other.
 func (s *stage) task(ctx context.Context, e *task.Executor, call *task.Call) error {
-	if s.deep++; s.deep > 20 {
+	if !s.descend(20) {
 		return errors.New("too deep")
 	}
-	defer func() { s.deep-- }()
+	defer s.ascend()
 	t, err := e.CompiledTask(call)
 	if err != nil {
 		return err
@@ -106,6 +133,8 @@ func (s *stage) note(kind string, words ...string) {
 	for _, w := range words {
 		line += fmt.Sprintf(" %q", w)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.book = append(s.book, line)
 }
 
@@ -170,10 +199,10 @@ func (closer) Close() error { return nil }
 // program prints its arguments, so that a value travels on through pipes and
 // substitutions.
 func (s *stage) exec(ctx context.Context, args []string) error {
-	if s.deep++; s.deep > 40 {
+	if !s.descend(40) {
 		return interp.ExitStatus(1)
 	}
-	defer func() { s.deep-- }()
+	defer s.ascend()
 	h := interp.HandlerCtx(ctx)
 	script, params := "", []string(nil)
 	switch base := filepath.Base(args[0]); base {
