@@ -159,7 +159,7 @@ func (l *lab) running(released, name string) ([]row, error) {
 	if _, err := call(); err != nil {
 		return nil, err
 	}
-	got, err := l.turns(l.pick(15, 2), call, func() (float64, error) {
+	got, err := l.turns(l.pick(41, 2), call, func() (float64, error) {
 		begun := time.Now()
 		cmd := exec.CommandContext(l.ctx, released, "--silent", "hi")
 		cmd.Dir = dir
