@@ -100,6 +100,9 @@ func (c *conn) acceptCall(f *frame, b *batch) {
 	}
 	k.req = &jsonrpc.Request{ID: id, Method: f.method, Params: f.params}
 	c.calls[k.number], c.ids[k.key] = k, k
+	if k.init {
+		c.opening++
+	}
 	c.mu.Unlock()
 
 	if c.acceptSubscription(f, k) {
@@ -170,6 +173,9 @@ func (c *conn) finish(k *call, reply []byte) {
 	}
 	delete(c.calls, k.number)
 	delete(c.ids, k.key)
+	if k.init {
+		c.opening--
+	}
 	if k.begun {
 		c.running[k.kind]--
 	}

@@ -101,6 +101,26 @@ func TestOneSessionCannotSubscribeWithoutBound(t *testing.T) {
 	}
 }
 
+// A client that does not wait for the reply of its handshake was deaf.
+func TestAClientThatWritesItsHandshakeAndItsSubscriptionAtOnceHearsOfChanges(t *testing.T) {
+	for range 50 {
+		c := start(t, newBench().set(true))
+		c.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+			`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"bench://item/1"}}`)
+		for _, id := range []any{"hello", 1.0} {
+			if m := c.next(); m["id"] != id || m["error"] != nil {
+				t.Fatalf("got %v, want a reply to %v", m, id)
+			}
+		}
+		c.server.Announce(mcpserver.Notice{Kind: mcpserver.ResourceUpdated, URI: "bench://item/1"})
+		if m := c.next(); m["method"] != "notifications/resources/updated" {
+			t.Fatalf("got %v", m)
+		}
+		c.rest()
+	}
+}
+
 func TestAClientOfTheHandshakeEraHearsOfChanges(t *testing.T) {
 	c := start(t, newBench().set(true))
 	c.handshake("2025-06-18")

@@ -86,6 +86,7 @@ type conn struct {
 	ready   []jsonrpc.Message
 	held    []*call // requests that wait for their turn, in order
 	running [kinds]int
+	opening int  // handshakes that have no reply yet
 	ended   bool // no more input
 	broken  bool // nobody reads our output
 	legacy  legacySession
@@ -203,9 +204,10 @@ func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// take returns the next message for the SDK, if one is due. full says that so
-// many requests wait that no more should be read; done, that the session is
-// over.
+// take returns the next message for the SDK, if one is due. full says that no
+// more should be read, since many requests wait, or a handshake: what follows it
+// in one write means what it would mean after its reply. done says that the
+// session is over.
 func (c *conn) take() (msg jsonrpc.Message, full, done bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +225,7 @@ func (c *conn) take() (msg jsonrpc.Message, full, done bool) {
 		}
 	}
 	idle := c.ended && len(c.calls) == 0
-	return nil, len(c.held) >= maxHeld, c.broken || idle
+	return nil, len(c.held) >= maxHeld || c.opening > 0, c.broken || idle
 }
 
 // mayBegin reports whether nothing stands in the way of the first request that
