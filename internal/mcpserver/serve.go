@@ -18,6 +18,7 @@ import (
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
+	eventHeader   = "Last-Event-ID"
 	methodHeader  = "Mcp-Method"
 	nameHeader    = "Mcp-Name"
 )
@@ -77,6 +78,12 @@ func (h *HTTP) serveLegacy(e *user, w http.ResponseWriter, r *http.Request, in i
 		if id := w.Header().Get(sessionHeader); in.initializes && id != "" {
 			h.users.opened(e, id)
 		}
+		return
+	}
+	if event := r.Header.Get(eventHeader); event != "" && r.Method == http.MethodGet && e.replay.nothingLeft(session, event) {
+		// The TypeScript client, version 1, takes an error for no reply: it would come
+		// back every second for as long as it is let.
+		h.refuse(w, http.StatusMethodNotAllowed, "the call is over, and everything it said was sent")
 		return
 	}
 	done := h.users.touch(e, session)

@@ -40,6 +40,7 @@ type users struct {
 type user struct {
 	server         *Server
 	modern, legacy http.Handler
+	replay         *replay
 	leave          func() // ends the forwarding of notices
 	vouched        vouchers
 
@@ -85,15 +86,20 @@ func (u *users) acquire(who actor.Actor) (*user, error) {
 func (u *users) open(server *Server) *user {
 	server.endListens(u.stopping)
 	get := func(*http.Request) *mcp.Server { return server.sdk }
+	kept := newReplay()
 	options := func(stateless bool) *mcp.StreamableHTTPOptions {
-		return &mcp.StreamableHTTPOptions{
+		o := &mcp.StreamableHTTPOptions{
 			Stateless: stateless, Logger: slog.New(quiet{u.logger.Handler()}),
 			DisableLocalhostProtection:   true, // HTTP.guard does it for every address
 			PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody + 1,
 		}
+		if !stateless {
+			o.EventStore = kept
+		}
+		return o
 	}
 	return &user{
-		server: server, leave: server.forwardToSDK(), sessions: map[string]*sessionUse{},
+		server: server, leave: server.forwardToSDK(), replay: kept, sessions: map[string]*sessionUse{},
 		modern: mcp.NewStreamableHTTPHandler(get, options(true)),
 		legacy: mcp.NewStreamableHTTPHandler(get, options(false)),
 	}
