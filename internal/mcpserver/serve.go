@@ -53,6 +53,7 @@ func (h *HTTP) serveMCP(w http.ResponseWriter, r *http.Request) {
 	out := newStream(w, cancel)
 	switch {
 	case in.stream:
+		out.slow = slowEnds
 	case in.modern:
 		out.slow = slowWaits
 	default:
