@@ -25,6 +25,14 @@ func (s series) at(q float64) float64 {
 	return t[low] + (i-float64(low))*(t[low+1]-t[low])
 }
 
+func (s series) mean() float64 {
+	sum := 0.0
+	for _, f := range s {
+		sum += f
+	}
+	return sum / float64(max(len(s), 1))
+}
+
 func (s series) median() float64 { return s.at(0.5) }
 
 // over is the ratio of each round of s to the same round of base: the two were
