@@ -134,6 +134,7 @@ func New(who actor.Actor, o Options) (*Server, error) {
 		}
 	}
 	s.sdk = mcp.NewServer(info, options)
+	// What is added here for tools/call does not see a direct call: see direct.
 	s.sdk.AddReceivingMiddleware(s.survive)
 	for _, t := range all {
 		s.tools[t.Spec.Name] = t
