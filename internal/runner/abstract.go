@@ -60,9 +60,13 @@ type (
 	variants []value
 )
 
-// mostVariants bounds the work for one template. Past it the text cannot be
-// told, and whoever has a part in it is refused.
-const mostVariants = 64
+// These bound the work for one template. Past them the text cannot be told, and
+// whoever has a part in it is refused.
+const (
+	mostVariants = 64
+	mostPieces   = 1000
+	longestText  = 1 << 20
+)
 
 func known(text string) variants { return variants{{{text: text}}} }
 
@@ -78,10 +82,25 @@ func (a variants) then(b variants) variants {
 	all := make(variants, 0, len(a)*len(b))
 	for _, head := range a {
 		for _, tail := range b {
-			all = append(all, slices.Concat(head, tail))
+			both := slices.Concat(head, tail)
+			if both.tooLarge() {
+				return unknown(a.from().with(b.from()), forbidden)
+			}
+			all = append(all, both)
 		}
 	}
 	return all
+}
+
+func (v value) tooLarge() bool {
+	if len(v) > mostPieces {
+		return true
+	}
+	n := 0
+	for _, p := range v {
+		n += len(p.text)
+	}
+	return n > longestText
 }
 
 // or is the variants of both.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-task/task/v3/taskfile/ast"
@@ -10,38 +9,35 @@ import (
 	"handrail/internal/taskfile"
 )
 
-// globals are the variables that every task begins with, and the places that
-// their own commands have.
+// globals are the variables that every task begins with that offers the same, the
+// places that their own commands have, and the visits of tasks from there.
 type globals struct {
-	vars  map[string]variants
-	marks []mark
-}
-
-type mark struct {
-	from  taints
-	place taskfile.Place
+	vars    map[string]variants
+	places  places
+	offered taints
+	visits  map[string]*visit
+	of      map[string]int // visits of each task
 }
 
 // begin calculates the global variables with the offered ones unknown. Tasks that
 // offer the same share the work.
 func (f *flow) begin(vars []taskfile.Var) *globals {
-	names := make([]string, len(vars))
-	for i, v := range vars {
-		names[i] = v.Name
+	offered := taints{}
+	for _, v := range vars {
+		offered[v.Name] = true
 	}
-	key := strings.Join(slices.Sorted(slices.Values(names)), "\x00")
+	key := strings.Join(offered.names(), "\x00")
 	if g, ok := f.cache[key]; ok {
 		return g
 	}
-	g := &globals{vars: map[string]variants{}}
-	rec := func(from taints, place taskfile.Place) { g.marks = append(g.marks, mark{from, place}) }
+	g := &globals{vars: map[string]variants{}, places: places{}, offered: offered, visits: map[string]*visit{}, of: map[string]int{}}
 	s := scope{vars: g.vars}
-	for _, name := range names {
+	for name := range offered {
 		g.vars[name] = unknown(taints{name: true}, raw)
 	}
 	for _, all := range []*ast.Vars{f.merged.Env, f.merged.Vars} {
 		for name, v := range all.All() {
-			s.define(name, v, slices.Contains(names, name), rec)
+			s.define(name, v, offered[name], g.places.record)
 		}
 	}
 	f.cache[key] = g
