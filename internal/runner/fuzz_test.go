@@ -2,17 +2,20 @@ package runner_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-task/task/v3"
 	"mvdan.cc/sh/v3/syntax"
 
 	"handrail/internal/runner"
 	"handrail/internal/taskfile"
+	"handrail/internal/testenv"
 )
 
 // FuzzValues plays tasks of every kind of landing with any value that is accepted.
@@ -130,4 +133,54 @@ func patterns(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestRandomValuesAreHarmless is the fuzzer's search without its instruments: it
+// is slower to learn and ten times as fast.
+func TestRandomValuesAreHarmless(t *testing.T) {
+	rounds := 3
+	if testenv.Long() {
+		rounds = 500
+	}
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	for _, l := range landings {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			dir, d := l.declared(t)
+			random := rand.New(rand.NewPCG(uint64(seed), uint64(len(l.name))))
+			for range rounds {
+				for value := randomValue(random); ; value = randomValue(random) {
+					if accepts(d, value) == nil {
+						l.harmless(t, dir, d, value)
+						break
+					}
+					if random.IntN(200) == 0 { // some landings accept nothing
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// fragments are what random values are made of.
+var fragments = strings.Fields(`a pwn -x --exec=pwn $(pwn) $CANARY {{ }} ' " \ $ ; & | < > ( ) { } [ ] * ? ~ # ! = % @ : , . / - _ + ^ é 构 0 7 EOF sh -c eval
+	\n \\ $' $" "$( '$( \" \' ${CANARY} $((1)) <(pwn) <<< 2>&1 && || ;; .. // -- %s {a,b} !! $0 $@ a=b`)
+
+func randomValue(random *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + random.IntN(6) {
+		switch random.IntN(12) {
+		case 0:
+			b.WriteByte(' ')
+		case 1:
+			b.WriteByte('\n')
+		case 2:
+			b.WriteRune(rune(random.IntN(0x80)))
+		default:
+			b.WriteString(fragments[random.IntN(len(fragments))])
+		}
+	}
+	return b.String()
 }
