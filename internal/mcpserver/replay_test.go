@@ -28,7 +28,7 @@ func (w *web) begin(t *testing.T, session, body string) (event string, hangUp fu
 		}
 	}
 	if event == "" {
-		t.Fatalf("%d: no event has an id", res.StatusCode)
+		t.Fatalf("%d: no event has an id, %v", res.StatusCode, lines.Err())
 	}
 	return event, func() { cancel(); res.Body.Close() }
 }
