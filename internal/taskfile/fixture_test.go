@@ -83,6 +83,14 @@ func project(t testing.TB, archive string) *taskfile.Project {
 	return open(t, taskfile.Options{}, write(t, archive))
 }
 
+// posix leaves a test out where its tasks would miss the programs they start.
+func posix(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		testenv.LeftOut(t, "its tasks start programs of a Unix system")
+	}
+}
+
 // toolNames are the names of a plan's tools, in its order.
 func toolNames(p *taskfile.Plan) []string {
 	names := []string{}

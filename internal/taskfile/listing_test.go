@@ -154,6 +154,7 @@ func TestARemoteIncludeIsRefusedFastAndFetchedByNobody(t *testing.T) {
 }
 
 func TestStatusSaysWhatIsUpToDateByFilesAlone(t *testing.T) {
+	posix(t)
 	dir := write(t, `
 -- Taskfile.yml --
 version: '3'

@@ -18,6 +18,7 @@ import (
 )
 
 func TestLongOutputKeepsHeadAndTailAndTheExitCode(t *testing.T) {
+	posix(t)
 	dir := write(t, `
 -- Taskfile.yml --
 version: '3'
@@ -92,6 +93,7 @@ tasks:
 // A server that collects its garbage seldom, as ours does, grows by what it
 // throws away.
 func TestAHundredMegabytesOfOutputMakeLittleGarbage(t *testing.T) {
+	posix(t)
 	p := project(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {print: {cmd: \"head -c 104857600 /dev/zero | tr '\\\\0' 'x' | fold -w 99\"}}\n")
 	var start, end runtime.MemStats
 	runtime.ReadMemStats(&start)
@@ -156,6 +158,7 @@ func status(t *testing.T, pid, name string) int {
 }
 
 func TestATaskCannotReachTheProtocol(t *testing.T) {
+	posix(t)
 	p := project(t, `
 -- Taskfile.yml --
 version: '3'

@@ -114,6 +114,7 @@ func TestOneBrokenRootDisturbsNoOther(t *testing.T) {
 }
 
 func TestARunGoesOnWhenItsRootIsTakenAway(t *testing.T) {
+	posix(t)
 	dir := write(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {t: {cmd: 'touch started; sleep 0.5; echo done'}}\n")
 	p := open(t, taskfile.Options{}, dir)
 	result := make(chan taskfile.Result)

@@ -173,6 +173,7 @@ func TestLinesAndProgressAreToldWhileATaskRuns(t *testing.T) {
 }
 
 func TestAReceiverThatNeverReturnsHoldsNoTaskUp(t *testing.T) {
+	posix(t)
 	p := project(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {t: {cmd: 'for i in $(seq 1 5000); do echo line $i; done; touch finished'}}\n")
 	release := make(chan struct{})
 	done := make(chan taskfile.Result)
@@ -240,6 +241,7 @@ tasks:
 }
 
 func TestATaskRunsOnceAtATimeAndFewMayWait(t *testing.T) {
+	posix(t)
 	p := open(t, taskfile.Options{Queue: 2}, write(t, `
 -- Taskfile.yml --
 version: '3'
@@ -292,6 +294,7 @@ tasks:
 }
 
 func TestTheEnvironmentIsWhatTheTaskCommandWouldHave(t *testing.T) {
+	posix(t)
 	kept := taskfile.Environment(
 		[]string{"PATH=/bin", "HOME=/h", "MCP_AUTH_TOKENS_JSON=secret", "HANDRAIL_RUN=x", "REQUEST_STATE_SECRET=s", "EMPTY=", "=C:=x", "PG_A=1", "PG_B=2"},
 		nil, []string{"MCP_AUTH_TOKENS_JSON", "REQUEST_STATE_SECRET", "PG_*"})
@@ -324,6 +327,7 @@ tasks: {env: {cmd: env}}
 }
 
 func TestOnlyTheLatestRunsKeepTheirLogs(t *testing.T) {
+	posix(t)
 	dir := t.TempDir()
 	p := open(t, taskfile.Options{LogDir: dir, KeptRuns: 3, LogBytes: 100}, write(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {t: {cmd: 'for i in $(seq 1 100); do echo number $i; done'}}\n"))
 	var ids []string

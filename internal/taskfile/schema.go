@@ -59,7 +59,9 @@ func (v Var) about() string {
 	case len(v.Enum) > 0:
 		return ""
 	case slices.Contains(v.Places, Fixed) && v.Default != nil:
-		return "It decides which program runs: only the default is accepted."
+		return "It decides what runs: only the default is accepted."
+	case slices.Contains(v.Places, Fixed):
+		return "It decides what runs: no value is accepted, unless --raw-var allows any."
 	case v.Secret:
 		return "A secret."
 	}
