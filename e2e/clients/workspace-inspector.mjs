@@ -55,9 +55,11 @@ async function watch(uri) {
   return { heard, close: async () => { child.kill(); } };
 }
 
+let daemon;
 try {
   const { protocolEra } = await run('@e2e', 'connect', '--era', mode, '-e', `XDG_STATE_HOME=${folder.env.XDG_STATE_HOME}`, '--', folder.command, ...folder.args);
   checks.same('the era', protocolEra, mode);
+  daemon = (await run('daemon', 'status')).pid;
   await brief({
     tools: async () => (await run('@e2e', 'tools/list')).tools,
     call: (name, args) => run('@e2e', 'tools/call', name, JSON.stringify(args)),
@@ -69,7 +71,9 @@ try {
   }, checks, folder);
 } finally {
   await run('@e2e', 'disconnect').catch(() => {});
-  await run('daemon', 'stop').catch(() => {});
+  await run('daemon', 'stop').catch(() => {
+    if (daemon) process.kill(daemon); // nothing of this run stays behind
+  });
 }
 
 folder.verify(checks);
