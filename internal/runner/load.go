@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-task/task/v3"
+	taskerrors "github.com/go-task/task/v3/errors"
 	"github.com/go-task/task/v3/taskfile"
 	"github.com/go-task/task/v3/taskfile/ast"
 	"go.yaml.in/yaml/v3"
@@ -122,6 +123,9 @@ func remoteReason(err error, allowRemote []string) error {
 	host := hostOf(uri)
 	if !slices.Contains(allowRemote, host) {
 		return fmt.Errorf("it includes a Taskfile from %s, which is not allowed (--allow-remote %s allows it)", host, host)
+	}
+	if _, plain := errors.AsType[*taskerrors.TaskfileNotSecureError](err); plain {
+		return fmt.Errorf("it includes a Taskfile from %s over http, which anybody on the way could change", host)
 	}
 	return fmt.Errorf("it includes a Taskfile from %s that is not on this machine yet; `task --download` in the root fetches it", host)
 }
