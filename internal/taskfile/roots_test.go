@@ -153,6 +153,23 @@ func TestRootsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+func TestTheTaskfilesOfParentsAreNotLookedFor(t *testing.T) {
+	dir := write(t, "\n-- Taskfile.yml --\n"+with("parent")+"-- sub/Taskfile.yml --\n"+with("own")+"-- empty/x --\n")
+	p := open(t, taskfile.Options{Quiet: time.Hour}, filepath.Join(dir, "empty"))
+	if got := p.Plan(); len(got.Tools) != 0 || !strings.Contains(got.Roots[0].Error, "no Taskfile in the root") {
+		t.Errorf("tools %v, %+v", toolNames(got), got.Roots)
+	}
+	// Nor when the root's own is gone by the time it is run.
+	p = open(t, taskfile.Options{Quiet: time.Hour}, filepath.Join(dir, "sub"))
+	put(t, filepath.Join(dir, "Taskfile.yml"), with("own"))
+	if err := os.Remove(filepath.Join(dir, "sub", "Taskfile.yml")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := p.Run(t.Context(), taskfile.Request{Task: "own"}); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("the parent's task was run: %+v, %v", r, err)
+	}
+}
+
 func TestOpeningEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
