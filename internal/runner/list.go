@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -162,9 +163,13 @@ func (s *sayer) about(t *ast.Task) (desc, summary string) {
 // values of the root's known to descriptions. Paths that depend on a command or
 // a caller are left out.
 func (r *root) dotenvFiles() {
+	var plain []string // a pipe, as password managers make them, is read by runs only
 	for _, path := range r.merged.Dotenv {
 		if at := fill(path, r.merged.Vars, r.dir, r.entrypoint); at != "" {
 			r.files.add(absolute(r.dir, at))
+			if info, err := os.Stat(absolute(r.dir, at)); err == nil && info.Mode().IsRegular() && info.Size() <= largestTaskfile {
+				plain = append(plain, path)
+			}
 		}
 	}
 	for _, t := range r.merged.Tasks.All(nil) {
@@ -174,7 +179,7 @@ func (r *root) dotenvFiles() {
 			}
 		}
 	}
-	if len(r.merged.Dotenv) == 0 {
+	if len(plain) == 0 {
 		return
 	}
 	compiler := &task.Compiler{Dir: r.dir, Entrypoint: r.entrypoint, TaskfileEnv: r.merged.Env, TaskfileVars: r.merged.Vars}
@@ -182,7 +187,7 @@ func (r *root) dotenvFiles() {
 	if err != nil {
 		return
 	}
-	values, err := taskfile.Dotenv(vars, r.merged, r.dir)
+	values, err := taskfile.Dotenv(vars, &ast.Taskfile{Dotenv: plain}, r.dir)
 	if err != nil {
 		return // the run will say so
 	}

@@ -71,3 +71,24 @@ func TestWhatIsNoRegularFileIsNeverOpenedAsATaskfile(t *testing.T) {
 		})
 	}
 }
+
+func TestAPipeOfSettingsIsNotReadToList(t *testing.T) {
+	dir := t.TempDir()
+	text := "version: '3'\ndotenv: [.env]\ntasks: {a: 'true'}\n"
+	if err := os.WriteFile(filepath.Join(dir, "Taskfile.yml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(dir, ".env"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listed := make(chan *taskfile.Listing, 1)
+	go func() { listed <- runner.List(t.Context(), dir) }()
+	select {
+	case l := <-listed:
+		if l.Error != "" || len(l.Tasks) != 1 {
+			t.Errorf("the listing has %d tasks, and says %q", len(l.Tasks), l.Error)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the listing hangs")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/go-task/task/v3"
 	"github.com/go-task/task/v3/taskfile/ast"
@@ -28,16 +29,34 @@ func status(ctx context.Context, order domain.Order) domain.Reply {
 		r.merged.Method = "checksum"
 	}
 	all := map[string]*bool{}
+	patience := time.After(statusTimeout)
+	stuck := false
 	for name, t := range r.merged.Tasks.All(nil) {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return refuse(fault.New(fault.Cancelled, "the caller gave up"))
+		case t.Internal:
+			continue
+		case stuck:
+			all[name] = nil
+			continue
 		}
-		if !t.Internal {
-			all[name] = upToDate(e, t, r.merged)
+		answer := make(chan *bool, 1)
+		go func() { answer <- upToDate(e, t, r.merged) }()
+		select {
+		case all[name] = <-answer:
+		case <-patience:
+			all[name], stuck = nil, true
 		}
 	}
 	return domain.Reply{UpToDate: all}
 }
+
+// statusTimeout bounds the fingerprints of all tasks of a root together. It ends
+// before the listing that waits for them: among the sources there may be a pipe,
+// whose end nobody knows, or more than can be read. What is not known by then is
+// told as such.
+const statusTimeout = 10 * time.Second
 
 // fingerprints is where the task command keeps its checksums.
 func fingerprints(dir string) string {
