@@ -9,13 +9,14 @@ import (
 
 	taskerrors "github.com/go-task/task/v3/errors"
 	"go.yaml.in/yaml/v3"
+
+	domain "handrail/internal/taskfile"
 )
 
 // longestMessage is the most bytes of an error that are passed on.
 const longestMessage = 1000
 
 var (
-	escapes   = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	absolutes = regexp.MustCompile(`(^|[\s"'(:=])(/[^\s"'):,;]+|[A-Za-z]:[\\/][^\s"'):,;]+)`)
 	spaces    = regexp.MustCompile(`\s+`)
 )
@@ -30,7 +31,7 @@ func message(err error, dir string) string {
 	if decode, ok := errors.AsType[*taskerrors.TaskfileDecodeError](err); ok {
 		text = decodeMessage(decode)
 	}
-	text = escapes.ReplaceAllString(text, "")
+	text = domain.CleanText(text)
 	text = strings.TrimPrefix(spaces.ReplaceAllString(strings.TrimSpace(text), " "), "task: ")
 	text = relative(text, dir)
 	if len(text) > longestMessage {

@@ -50,7 +50,7 @@ func (g *globals) visit(f *flow, t *ast.Task, handed map[string]variants, match 
 	}
 	for _, p := range t.Prompt {
 		if p != "" {
-			v.prompts = append(v.prompts, p)
+			v.prompts = append(v.prompts, taskfile.CleanText(p))
 		}
 	}
 	s := scope{vars: maps.Clone(g.vars)}

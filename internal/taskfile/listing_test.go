@@ -275,3 +275,19 @@ func TestMessagesHaveNoPathOutsideOfTheRoot(t *testing.T) {
 		}
 	}
 }
+
+func TestControlCharactersOfATaskfileReachNobody(t *testing.T) {
+	p := project(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks:\n  \"a\\nb\\e[31m\": {desc: \"x\\e[2Jy\", aliases: [\"q\\nr\"], prompt: \"sure\\e[1m?\", cmd: echo fine}\n  bad: {cmds: [{task: \"no\\e[31m\"}]}\n")
+	for _, i := range p.Plan().Tasks {
+		if text := i.Description + strings.Join(i.Decl.Prompts, ""); strings.ContainsAny(text, "\x1b\n") {
+			t.Errorf("%q", text)
+		}
+	}
+	r, err := run(t, p, taskfile.Request{Task: "a\nb\x1b[31m", Yes: true})
+	if err != nil || r.Stdout != "fine\n" || strings.ContainsAny(r.Status(), "\x1b\n") {
+		t.Errorf("%+v, %q, %v", r, r.Status(), err)
+	}
+	if r, err := run(t, p, taskfile.Request{Task: "bad"}); err == nil || strings.ContainsAny(r.Err+r.Status(), "\x1b\n") {
+		t.Errorf("%q, %v", r.Err, err)
+	}
+}

@@ -177,18 +177,23 @@ func describe(d Decl, tool string) string {
 		text = strings.TrimSpace(CleanText(d.Summary))
 	}
 	if text == "" {
-		text = "Execute task: " + d.Task
+		text = "Execute task: " + shownName(d.Task)
 	}
 	if len(text) > longestDescription {
 		text = strings.ToValidUTF8(text[:longestDescription], "") + "…"
 	}
 	if tool != d.Task {
-		text += " (task: " + d.Task + ")"
+		text += " (task: " + shownName(d.Task) + ")"
 	}
 	if len(d.Aliases) > 0 {
-		text += " (aliases: " + strings.Join(d.Aliases, ", ") + ")"
+		text += " (aliases: " + shownName(strings.Join(d.Aliases, ", ")) + ")"
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return text
+}
+
+// shownName is a name in one line of plain text.
+func shownName(name string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(CleanText(name))
 }
 
 // Find is the task that a caller means, by its name or an alias; root may be

@@ -63,11 +63,11 @@ type Result struct {
 func (r Result) Status() string {
 	switch {
 	case r.ExitCode != nil && r.Err == "" && r.Skipped != "":
-		return fmt.Sprintf("Task `%s` exited with status %d (skipped: %s)", r.Task, *r.ExitCode, r.Skipped)
+		return fmt.Sprintf("Task `%s` exited with status %d (skipped: %s)", shownName(r.Task), *r.ExitCode, r.Skipped)
 	case r.ExitCode != nil && r.Err == "":
-		return fmt.Sprintf("Task `%s` exited with status %d", r.Task, *r.ExitCode)
+		return fmt.Sprintf("Task `%s` exited with status %d", shownName(r.Task), *r.ExitCode)
 	case r.ExitCode != nil:
-		return fmt.Sprintf("Task `%s` exited with status %d: %s", r.Task, *r.ExitCode, r.Err)
+		return fmt.Sprintf("Task `%s` exited with status %d: %s", shownName(r.Task), *r.ExitCode, oneLine(CleanText(r.Err)))
 	}
 	return failed(r.Task, r.Err)
 }
@@ -78,7 +78,7 @@ func RefusedStatus(task string, err error) string {
 }
 
 func failed(task, why string) string {
-	return fmt.Sprintf("Task `%s` failed: %s", oneLine(CleanText(task)), oneLine(why))
+	return fmt.Sprintf("Task `%s` failed: %s", shownName(task), oneLine(CleanText(why)))
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
