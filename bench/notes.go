@@ -122,7 +122,7 @@ func measureNotes(l *lab) ([]row, error) {
 	again := func(params, must string) func() (float64, error) {
 		return func() (float64, error) { return timed(staying, params, must) }
 	}
-	rounds := l.pick(7, 1)
+	rounds := l.pick(15, 1)
 	of := fmt.Sprintf(" of %s notes", number(float64(n)))
 	var rows []row
 

@@ -89,7 +89,7 @@ func measureWrites(l *lab) ([]row, error) {
 		if err != nil {
 			return nil, errors.Join(err, store.Close())
 		}
-		got, err := l.turns(l.pick(5, 1), func() (float64, error) {
+		got, err := l.turns(l.pick(9, 1), func() (float64, error) {
 			return callers(l.ctx, n, during, func(i int) error {
 				d, err := draftOf(titleAt(i))
 				if err != nil {
