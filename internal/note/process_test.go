@@ -167,3 +167,24 @@ func TestALiveWritersTemporaryFileIsNotSwept(t *testing.T) {
 		t.Fatalf("%d, %v", n, err)
 	}
 }
+
+func TestAFoldersLockHasOneHolderAtATime(t *testing.T) {
+	dir, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	unlock, ok, err := note.TryLock(dir)
+	if !ok || err != nil {
+		t.Fatalf("the first is refused: %v", err)
+	}
+	if _, ok, err := note.TryLock(dir); ok || err != nil {
+		t.Errorf("the second is let in: %v, %v", ok, err)
+	}
+	unlock()
+	unlock, ok, err = note.TryLock(dir)
+	if !ok || err != nil {
+		t.Fatalf("after the first has gone the next is refused: %v", err)
+	}
+	unlock()
+}

@@ -27,6 +27,3 @@ func Rehearse(ctx context.Context, order domain.Order) (*task.Executor, string, 
 	name, err := prepare(e, order)
 	return e, name, err
 }
-
-// Message is what a caller is told of an error in a root.
-func Message(err error, dir string) string { return message(err, dir) }

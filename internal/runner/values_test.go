@@ -333,7 +333,7 @@ func hostile(long bool) []string {
 		"-x", "--exec=pwn", "-cpwn", " -x", "\t-x", "a -x", "a,-x", "_-x", ".-x", "=-x", "-", "--", "-exec", "+x",
 		"{{.CANARY}}", "{{env \"CANARY\"}}", "{{", "}}", "{", "{ {", "%s%s", "%!", "%n", "\\x24(pwn)", "\\044(pwn)", "&#36;", "$$", "$0", "$@", "$*", "$?",
 		"../../../etc/passwd", "/etc/passwd", "file:///etc/passwd", "@secret.txt", "&pwn", "|pwn", "pwn&", "(pwn)", "{ pwn; }", "if pwn; then :; fi",
-		"＄(pwn)", "；pwn", "｀pwn｀", "a\u2028pwn", "a\u0085pwn", "a\u00a0b", "‮pwn", "a\u200bb", "é", "é", "🚀", strings.Repeat("x", 200),
+		"＄(pwn)", "；pwn", "｀pwn｀", "a\u2028pwn", "a\u0085pwn", "a\u00a0b", "\u202epwn", "a\u200bb", "é", "é", "🚀", strings.Repeat("x", 200),
 		"CANARY", "1+CANARY", "a[CANARY]", "function pwn", "alias x=pwn", "x() { pwn; }", "pwn() { :; }", ":;pwn", "true;pwn", "0;pwn", "1\npwn",
 	})
 	if !long {

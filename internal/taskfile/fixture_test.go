@@ -112,18 +112,6 @@ func info(t testing.TB, p *taskfile.Plan, task string) taskfile.TaskInfo {
 	return taskfile.TaskInfo{}
 }
 
-// variable is a variable of a declaration.
-func variable(t testing.TB, d taskfile.Decl, name string) taskfile.Var {
-	t.Helper()
-	for _, v := range d.Vars {
-		if v.Name == name {
-			return v
-		}
-	}
-	t.Fatalf("task %q offers no variable %s", d.Task, name)
-	return taskfile.Var{}
-}
-
 // oneLine is a text in which line breaks can be seen.
 func oneLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "⏎")

@@ -26,12 +26,6 @@ const (
 	// ones are deleted.
 	keptChanges = 20_000
 	forgetEvery = 1000
-	// settle is how long a doorbell waits for more rings before anybody looks. It
-	// rings when a change is written, and the change can be seen only once it is
-	// synced too, which takes as long as the disk likes: so they look again and
-	// again, each time after twice as long, up to patience.
-	settle   = 5 * time.Millisecond
-	patience = 5 * time.Second
 	// slowPoll is for changes whose doorbell was not heard; where the platform
 	// rings none, fastPoll keeps the promise of a second.
 	slowPoll = 10 * time.Second

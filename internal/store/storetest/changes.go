@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -198,7 +197,7 @@ func (e *ear) take(tb testing.TB, n int) []task.Change {
 		case c := <-e.heard:
 			got = append(got, c)
 		case <-give:
-			tb.Fatal(fmt.Sprintf("heard %d changes of %d: %v", len(got), n, got))
+			tb.Fatalf("heard %d changes of %d: %v", len(got), n, got)
 		}
 	}
 	return got
