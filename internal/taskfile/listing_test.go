@@ -78,6 +78,7 @@ func files(t *testing.T, dir string) (all []string) {
 }
 
 func TestListingRunsNothingAndWritesNothing(t *testing.T) {
+	t.Parallel()
 	dir := write(t, tempting)
 	before := files(t, dir)
 	p := open(t, taskfile.Options{}, dir)
@@ -103,6 +104,7 @@ func TestListingRunsNothingAndWritesNothing(t *testing.T) {
 }
 
 func TestARemoteIncludeIsRefusedFastAndFetchedByNobody(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int32
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -154,6 +156,7 @@ func TestARemoteIncludeIsRefusedFastAndFetchedByNobody(t *testing.T) {
 }
 
 func TestStatusSaysWhatIsUpToDateByFilesAlone(t *testing.T) {
+	t.Parallel()
 	posix(t)
 	dir := write(t, `
 -- Taskfile.yml --
@@ -249,6 +252,7 @@ API_KEY=hunter2-env
 }
 
 func TestMessagesHaveNoPathOutsideOfTheRoot(t *testing.T) {
+	t.Parallel()
 	outside := write(t, "\n-- other.yml --\nversion: '3'\ntasks: [\n")
 	for _, archive := range []string{
 		"\n-- Taskfile.yml --\nversion: '3'\nincludes: {a: ./missing.yml}\n",

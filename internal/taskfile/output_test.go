@@ -18,6 +18,7 @@ import (
 )
 
 func TestLongOutputKeepsHeadAndTailAndTheExitCode(t *testing.T) {
+	t.Parallel()
 	posix(t)
 	dir := write(t, `
 -- Taskfile.yml --

@@ -27,7 +27,7 @@ const (
 // runnerProcess is one runner that has been started and greeted.
 type runnerProcess struct {
 	cmd    *exec.Cmd
-	pipe   protocolPipe
+	pipe   io.ReadWriteCloser // the server's end of the protocol
 	in     *bufio.Reader
 	id     string // the mark in its environment
 	exited chan struct{}
@@ -38,12 +38,6 @@ type runnerProcess struct {
 	err  error // of Wait
 }
 
-// protocolPipe is the server's end of the protocol.
-type protocolPipe interface {
-	io.ReadWriteCloser
-	SetReadDeadline(time.Time) error
-}
-
 // spec is what a runner is started with. Without streams what it prints is thrown
 // away, but for the end of it, which tells of a crash.
 type spec struct {
@@ -51,7 +45,6 @@ type spec struct {
 	env           []string
 	stdout        *os.File
 	stderr        *os.File
-	now           func() time.Time
 }
 
 // start starts a runner and waits for its greeting, as long as the context allows.
@@ -87,7 +80,9 @@ func start(ctx context.Context, sp spec) (*runnerProcess, error) {
 	p := &runnerProcess{cmd: cmd, pipe: pipe, in: bufio.NewReaderSize(pipe, 64<<10), id: sp.id, said: said, exited: make(chan struct{})}
 	go p.wait()
 	abandon := context.AfterFunc(ctx, p.kill)
-	err = p.greet(sp.now)
+	silent := time.AfterFunc(helloTimeout, p.kill)
+	err = p.greet()
+	silent.Stop()
 	if !abandon() {
 		err = ctx.Err()
 	}
@@ -116,8 +111,7 @@ func (p *runnerProcess) wait() {
 }
 
 // greet reads the runner's first line and compares versions.
-func (p *runnerProcess) greet(now func() time.Time) error {
-	_ = p.pipe.SetReadDeadline(now().Add(helloTimeout))
+func (p *runnerProcess) greet() error {
 	line, err := p.line(1 << 10)
 	var hello Hello
 	if err == nil {
@@ -131,7 +125,7 @@ func (p *runnerProcess) greet(now func() time.Time) error {
 	case hello.Protocol > ProtocolVersion:
 		return fault.New(fault.Unavailable, "the %s that was found is newer than this handrail (protocol %d, not %d); install both from one release", RunnerName, hello.Protocol, ProtocolVersion)
 	}
-	return p.pipe.SetReadDeadline(time.Time{})
+	return nil
 }
 
 // line reads one line of at most so many bytes.

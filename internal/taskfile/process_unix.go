@@ -3,6 +3,7 @@
 package taskfile
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -12,7 +13,7 @@ import (
 // openProtocol gives cmd one end of a socket pair as its descriptor ProtocolFD,
 // and a session of its own. started must be called after Start, whatever became
 // of it.
-func openProtocol(cmd *exec.Cmd) (pipe protocolPipe, started func(), err error) {
+func openProtocol(cmd *exec.Cmd) (pipe io.ReadWriteCloser, started func(), err error) {
 	syscall.ForkLock.RLock()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err == nil {

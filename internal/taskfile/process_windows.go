@@ -3,10 +3,10 @@ package taskfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 )
 
 // twoPipes is a protocol over a pipe for each direction.
@@ -14,17 +14,17 @@ type twoPipes struct {
 	r, w *os.File
 }
 
-func (t twoPipes) Read(p []byte) (int, error)      { return t.r.Read(p) }
-func (t twoPipes) Write(p []byte) (int, error)     { return t.w.Write(p) }
-func (t twoPipes) Close() error                    { return errors.Join(t.r.Close(), t.w.Close()) }
-func (t twoPipes) SetReadDeadline(time.Time) error { return nil } // pipes have none here
+func (t twoPipes) Read(p []byte) (int, error)  { return t.r.Read(p) }
+func (t twoPipes) Write(p []byte) (int, error) { return t.w.Write(p) }
+func (t twoPipes) Close() error                { return errors.Join(t.r.Close(), t.w.Close()) }
+
 func inheritable(f *os.File) (syscall.Handle, error) {
 	h := syscall.Handle(f.Fd())
 	return h, syscall.SetHandleInformation(h, syscall.HANDLE_FLAG_INHERIT, syscall.HANDLE_FLAG_INHERIT)
 }
 
 // openProtocol gives cmd the two handles of the protocol by number.
-func openProtocol(cmd *exec.Cmd) (pipe protocolPipe, started func(), err error) {
+func openProtocol(cmd *exec.Cmd) (pipe io.ReadWriteCloser, started func(), err error) {
 	orderR, orderW, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err

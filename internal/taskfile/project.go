@@ -285,7 +285,7 @@ func (p *Project) Status(ctx context.Context, root string) (map[string]*bool, er
 }
 
 func (p *Project) spec(path, dir string) spec {
-	return spec{path: path, dir: dir, id: p.o.NewID(), env: p.o.Env, now: p.o.Now}
+	return spec{path: path, dir: dir, id: p.o.NewID(), env: p.o.Env}
 }
 
 // FileURI is the canonical file URI of an absolute path.

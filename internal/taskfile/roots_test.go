@@ -29,6 +29,7 @@ func folders(t *testing.T, names ...string) []string {
 }
 
 func TestSwappedRootsOfOneNameRunTheirOwnTasks(t *testing.T) {
+	t.Parallel()
 	dirs := folders(t, "app", "app")
 	p := open(t, taskfile.Options{}, dirs[0])
 	old := p.Plan().Tools[slices.IndexFunc(p.Plan().Tools, func(tool taskfile.Tool) bool { return tool.Task == "where" })]
@@ -51,6 +52,7 @@ func TestSwappedRootsOfOneNameRunTheirOwnTasks(t *testing.T) {
 }
 
 func TestPrefixesComeAndGoWithTheNumberOfRoots(t *testing.T) {
+	t.Parallel()
 	dirs := folders(t, "front end", "api", "api")
 	p := open(t, taskfile.Options{}, dirs[0])
 	becomes(t, p, "shared", "where")
@@ -84,6 +86,7 @@ func TestPrefixesComeAndGoWithTheNumberOfRoots(t *testing.T) {
 }
 
 func TestOneBrokenRootDisturbsNoOther(t *testing.T) {
+	t.Parallel()
 	dirs := folders(t, "good", "bad")
 	p := open(t, taskfile.Options{}, dirs...)
 	becomes(t, p, "bad_shared", "bad_where", "good_shared", "good_where")
@@ -114,6 +117,7 @@ func TestOneBrokenRootDisturbsNoOther(t *testing.T) {
 }
 
 func TestARunGoesOnWhenItsRootIsTakenAway(t *testing.T) {
+	t.Parallel()
 	posix(t)
 	dir := write(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {t: {cmd: 'touch started; sleep 0.5; echo done'}}\n")
 	p := open(t, taskfile.Options{}, dir)
@@ -171,6 +175,7 @@ func TestTheTaskfilesOfParentsAreNotLookedFor(t *testing.T) {
 }
 
 func TestOpeningEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := taskfile.OpenRoots(ctx, folders(t, "a", "b", "c"), taskfile.Options{Runner: impostor(t, "sleep 30"), Env: environ(), Now: time.Now})

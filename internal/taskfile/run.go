@@ -99,7 +99,7 @@ func (p *Project) execute(ctx context.Context, order Order, req Request, result 
 	logs := p.logs.open(id)
 	began := p.o.Now()
 	proc, err := start(ctx, spec{
-		path: path, dir: order.Dir, id: id, env: p.o.Env, now: p.o.Now,
+		path: path, dir: order.Dir, id: id, env: p.o.Env,
 		stdout: pipes.outW, stderr: pipes.errW,
 	})
 	pipes.started()

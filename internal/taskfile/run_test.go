@@ -211,6 +211,7 @@ func await(t testing.TB, so func() bool) {
 }
 
 func TestTwoHundredCallsAtOnceAllEndWell(t *testing.T) {
+	t.Parallel()
 	p := open(t, taskfile.Options{PerTask: 8, Queue: 400, MaxRuns: 12, KeptRuns: 500}, write(t, `
 -- Taskfile.yml --
 version: '3'
@@ -241,6 +242,7 @@ tasks:
 }
 
 func TestATaskRunsOnceAtATimeAndFewMayWait(t *testing.T) {
+	t.Parallel()
 	posix(t)
 	p := open(t, taskfile.Options{Queue: 2}, write(t, `
 -- Taskfile.yml --
@@ -327,6 +329,7 @@ tasks: {env: {cmd: env}}
 }
 
 func TestOnlyTheLatestRunsKeepTheirLogs(t *testing.T) {
+	t.Parallel()
 	posix(t)
 	dir := t.TempDir()
 	p := open(t, taskfile.Options{LogDir: dir, KeptRuns: 3, LogBytes: 100}, write(t, "\n-- Taskfile.yml --\nversion: '3'\ntasks: {t: {cmd: 'for i in $(seq 1 100); do echo number $i; done'}}\n"))

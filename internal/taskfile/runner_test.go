@@ -35,6 +35,7 @@ func hello(protocol int) string {
 }
 
 func TestARunnerThatWillNotDoGivesOneClearSentence(t *testing.T) {
+	t.Parallel()
 	notAProgram := filepath.Join(t.TempDir(), taskfile.RunnerName)
 	put(t, notAProgram, "this is no program")
 	for _, c := range []struct{ name, runner, says string }{
@@ -131,6 +132,7 @@ func TestTheRunnerByItselfDoesNothing(t *testing.T) {
 }
 
 func TestATaskfileThatGoTaskDoesNotSurviveHarmsNobodyElse(t *testing.T) {
+	t.Parallel()
 	p := project(t, `
 -- Taskfile.yml --
 version: '3'

@@ -90,6 +90,7 @@ func cancelWhenStarted(t *testing.T, p *taskfile.Project, task string) (taskfile
 }
 
 func TestACancelledRunLeavesNothingAlive(t *testing.T) {
+	t.Parallel()
 	p, alive := stubbornProject(t, taskfile.Options{Queue: 100, MaxRuns: 6})
 	var wg sync.WaitGroup
 	for i := range 100 {
@@ -114,6 +115,7 @@ func TestACancelledRunLeavesNothingAlive(t *testing.T) {
 }
 
 func TestACancelledRunIsKilledWhenItDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	p, alive := stubbornProject(t, taskfile.Options{})
 	var wg sync.WaitGroup
 	for _, task := range []string{"trapped", "trapping-children", "late", "breeding", "variable"} {
@@ -135,6 +137,7 @@ func TestACancelledRunIsKilledWhenItDoesNotEnd(t *testing.T) {
 }
 
 func TestARunThatTakesTooLongIsEndedAndKeepsWhatItPrinted(t *testing.T) {
+	t.Parallel()
 	p, alive := stubbornProject(t, taskfile.Options{Timeout: 1500 * time.Millisecond})
 	for _, task := range []string{"background", "setsid", "dependency", "status"} {
 		r, err := p.Run(t.Context(), taskfile.Request{Task: task})
@@ -151,6 +154,7 @@ func TestARunThatTakesTooLongIsEndedAndKeepsWhatItPrinted(t *testing.T) {
 }
 
 func TestARunThatEndsLeavesNothingAlive(t *testing.T) {
+	t.Parallel()
 	p, alive := stubbornProject(t, taskfile.Options{})
 	r, err := p.Run(t.Context(), taskfile.Request{Task: "quick-end"})
 	if err != nil || r.Stdout != "started\n" {
@@ -162,6 +166,7 @@ func TestARunThatEndsLeavesNothingAlive(t *testing.T) {
 }
 
 func TestACancelledRunThatWasNeverStartedIsCancelled(t *testing.T) {
+	t.Parallel()
 	p, alive := stubbornProject(t, taskfile.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -182,6 +187,7 @@ func TestACancelledRunThatWasNeverStartedIsCancelled(t *testing.T) {
 }
 
 func TestARunnerThatIsKilledTakesEverythingWithIt(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		testenv.LeftOut(t, "survivors are looked for in /proc")
 	}

@@ -41,6 +41,7 @@ func becomes(t *testing.T, p *taskfile.Project, tools ...string) {
 }
 
 func TestChangesAreFollowed(t *testing.T) {
+	t.Parallel()
 	dir := write(t, "\n-- Taskfile.yml --\n"+with("a"))
 	path := filepath.Join(dir, "Taskfile.yml")
 	p := open(t, taskfile.Options{}, dir)
@@ -82,6 +83,7 @@ func TestChangesAreFollowed(t *testing.T) {
 }
 
 func TestAFileCreatedLaterIsNoticed(t *testing.T) {
+	t.Parallel()
 	dir := write(t, "\n-- readme.txt --\n")
 	p := open(t, taskfile.Options{}, dir)
 	if got := p.Plan().Roots; len(got) != 1 || !strings.Contains(got[0].Error, "no Taskfile in the root") {
@@ -112,6 +114,7 @@ func TestARootThatIsMadeLaterIsNoticed(t *testing.T) {
 }
 
 func TestABrokenIncludeIsWatchedUntilItIsRight(t *testing.T) {
+	t.Parallel()
 	dir := write(t, "\n-- Taskfile.yml --\nversion: '3'\nincludes: {a: ./a.yml}\ntasks: {top: {cmd: echo}}\n-- a.yml --\nversion: '3'\nincludes: {b: ./b.yml}\n-- b.yml --\n"+with("x"))
 	p := open(t, taskfile.Options{}, dir)
 	becomes(t, p, "a_b_x", "top")
@@ -126,6 +129,7 @@ func TestABrokenIncludeIsWatchedUntilItIsRight(t *testing.T) {
 }
 
 func TestLinksAreFollowedAndWatched(t *testing.T) {
+	t.Parallel()
 	dir := write(t, "\n-- Taskfile.yml --\nversion: '3'\ndotenv: [.env]\nincludes: {a: ./a.yml, d: ./d}\n-- real/one.yml --\n"+with("one")+"-- real/two.yml --\n"+with("two")+
 		"-- real/d1/Taskfile.yml --\n"+with("d1")+"-- real/d2/Taskfile.yml --\n"+with("d2")+"-- real/env --\nA=1\n")
 	link := func(target, name string) {
@@ -177,6 +181,7 @@ func TestLinksAreFollowedAndWatched(t *testing.T) {
 }
 
 func TestADotenvFileIsWatched(t *testing.T) {
+	t.Parallel()
 	dir := write(t, "\n-- Taskfile.yml --\nversion: '3'\ndotenv: [.env]\ntasks: {t: {cmd: 'echo {{.A}}'}}\n")
 	log := &events{}
 	p := open(t, taskfile.Options{Log: slog.New(log)}, dir)
@@ -308,6 +313,7 @@ func openFiles(t *testing.T) int {
 }
 
 func TestChangesGiveOneTokenForAnyNumberOfPlans(t *testing.T) {
+	t.Parallel()
 	dir := write(t, "\n-- Taskfile.yml --\n"+with("a"))
 	p := open(t, taskfile.Options{}, dir)
 	<-p.Changes() // of the first plan
@@ -339,6 +345,7 @@ func TestChangesGiveOneTokenForAnyNumberOfPlans(t *testing.T) {
 }
 
 func TestPlansOnlyGetNewer(t *testing.T) {
+	t.Parallel()
 	dirs := []string{write(t, "\n-- Taskfile.yml --\n"+with("a")), write(t, "\n-- Taskfile.yml --\n"+with("b"))}
 	p := open(t, taskfile.Options{Quiet: time.Millisecond}, dirs...)
 	var stop atomic.Bool
