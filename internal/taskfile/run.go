@@ -143,10 +143,10 @@ func (p *Project) converse(ctx context.Context, proc *runnerProcess, order Order
 		err   error
 	}
 	answers := make(chan answer, 1)
-	if err := proc.order(order, p.o.Env); err != nil {
-		proc.kill()
-	}
-	go func() {
+	go func() { // a runner that takes no order is ended like one that does not answer
+		if err := proc.order(order, p.o.Env); err != nil {
+			proc.kill()
+		}
 		reply, err := proc.reply()
 		answers <- answer{reply, err}
 	}()

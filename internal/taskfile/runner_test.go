@@ -91,6 +91,32 @@ func TestARunnerThatIsExchangedIsNoticedWithTheNextCall(t *testing.T) {
 	}
 }
 
+func TestARunnerThatHangsIsEndedWithItsDeadline(t *testing.T) {
+	t.Parallel()
+	dir := write(t, "\n-- Taskfile.yml --\nversion: '3'\nvars: {V: v}\ntasks: {t: {env: {E: '{{.V}}'}, cmd: 'true'}}\n")
+	runner := filepath.Join(t.TempDir(), taskfile.RunnerName)
+	if err := os.Symlink(testenv.Runner(t), runner); err != nil {
+		testenv.LeftOut(t, "this user may not make symbolic links")
+	}
+	for _, script := range []string{"; sleep 300", "; trap '' TERM; read order <&3; sleep 300", "; exec 3<&-; sleep 300"} {
+		p := open(t, taskfile.Options{Runner: runner, Timeout: 300 * time.Millisecond}, dir)
+		if err := os.Rename(impostor(t, hello(taskfile.ProtocolVersion)+script), runner); err != nil {
+			t.Fatal(err)
+		}
+		// More than a socket holds: the runner has to read it.
+		r, err := p.Run(t.Context(), taskfile.Request{Task: "t", Vars: map[string]any{"V": strings.Repeat("x", 60<<10)}})
+		if code := fault.CodeOf(err); code != fault.Timeout && code != fault.Internal {
+			t.Errorf("%q: %+v, %v", script, r, err)
+		}
+		if err := os.Remove(runner); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(testenv.Runner(t), runner); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestTheRunnerIsFoundBesideTheProgramThenOnThePath(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	name := filepath.Base(testenv.Runner(t))
