@@ -56,7 +56,11 @@ func acts(name, doc, origin string) tool.Tool {
 func toolNames(c *session, id string) []string {
 	c.t.Helper()
 	c.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/list","params":{` + modern + `}}`)
-	list, ok := dig(c.next(), "result", "tools").([]any)
+	m := c.next()
+	for m["method"] != nil { // a list may be what finds the change, and announces it
+		m = c.next()
+	}
+	list, ok := dig(m, "result", "tools").([]any)
 	if !ok {
 		c.t.Fatal("no list of tools")
 	}
