@@ -199,7 +199,7 @@ func TestAMisspeltKeyIsNamedBesideTheKeysThereAreAndRecorded(t *testing.T) {
 // audited is the audit entries of one tool and outcome, as lines of JSON.
 func audited(t testing.TB, db, tool, outcome string) []string {
 	t.Helper()
-	out, status := run(t, db, "audit", "list", "--db", db, "--json", "--tool", tool, "--outcome", outcome)
+	out, status := run(t, db, "audit", "list", "--db", db, "--json", "--limit", "0", "--tool", tool, "--outcome", outcome)
 	if status != 0 {
 		t.Fatalf("audit list: status %d: %s", status, out)
 	}
