@@ -150,8 +150,8 @@ var basicClients = []basicClient{
 	{name: "typescript v1", script: "basic-v1.mjs", least: 300},
 	{name: "mcp-remote legacy", script: "basic-v1.mjs", mode: "legacy", least: 300, node: 22, onlyHTTP: true},
 	{name: "mcp-remote auto", script: "basic-v1.mjs", mode: "auto", least: 300, node: 22, onlyHTTP: true},
-	{name: "inspector legacy", script: "inspector-basic.mjs", mode: "legacy", least: 25},
-	{name: "inspector modern", script: "inspector-basic.mjs", mode: "modern", least: 25},
+	{name: "inspector legacy", script: "inspector-basic.mjs", mode: "legacy", least: 20},
+	{name: "inspector modern", script: "inspector-basic.mjs", mode: "modern", least: 20},
 	{name: "mcporter", script: "mcporter-basic.mjs", least: 6, onlyHTTP: true},
 }
 
