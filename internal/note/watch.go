@@ -227,10 +227,17 @@ func (w *watch) isFolder(names []string) bool {
 func (w *watch) forget(path string) {
 	for folder := range w.folders {
 		if folder == path || path == "" || strings.HasPrefix(folder, path+"/") {
-			_ = w.events.Remove(w.native(folder))
+			w.drop(w.native(folder))
 			delete(w.folders, folder)
 		}
 	}
+}
+
+// drop ends one watch. fsnotify 1.10.1 panics where the folder was replaced by
+// another that is watched too; the watch is gone then as well.
+func (w *watch) drop(path string) {
+	defer func() { _ = recover() }()
+	_ = w.events.Remove(path)
 }
 
 func (w *watch) native(path string) string {
